@@ -1,0 +1,31 @@
+// An encoder-decoder on numbers: each time step's values are projected to D instead of embedded, and the output layer
+// gives the next step's values.
+#pragma once
+
+#include <memory>
+
+#include "glassformer/models/config.h"
+
+namespace glass {
+
+class ForecastModel : public ModuleOf<ForecastModel> {
+ public:
+  explicit ForecastModel(const TransformerConfig& config);
+
+  // history [B,S,C]; previous [B,T,C]: the last value of the history and then the true values before each step
+  // -> [B,T,C]: step t predicted from the history and previous[.., 0..t].
+  Tensor forward(const Tensor& history, const Tensor& previous) const;
+  // Each prediction fed back as the next input. history [B,S,C] -> [B,horizon,C]
+  Tensor forecast(const Tensor& history, Dim horizon) const;
+  const char* kind() const override { return "ForecastModel"; }
+
+  TransformerConfig config;
+  Linear source_projection, target_projection;  // C -> D
+  std::unique_ptr<PositionScheme> encoder_positions, decoder_positions;
+  Dropout embedding_dropout;
+  Encoder encoder;
+  Decoder decoder;
+  Linear output;  // D -> C
+};
+
+}  // namespace glass

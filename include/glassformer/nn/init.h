@@ -1,0 +1,33 @@
+// Initial values of parameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "glassformer/tensor/tensor.h"
+
+namespace glass {
+
+class Module;
+
+// What a parameter is, as far as its initial values go.
+enum class Initial {
+  matrix,     // [out, in], by the scheme
+  embedding,  // [V, D], normal with deviation 1/√D
+  zeros,      // biases, a norm's shift
+  ones,       // a norm's gain
+};
+
+enum class InitScheme {
+  xavier,   // uniform in ±√(6/(in+out)) (Glorot & Bengio, 2010)
+  kaiming,  // uniform in ±√(6/in) (He et al., 2015)
+};
+
+// Fills `parameter` from a random stream keyed by (seed, path): parameters of different paths never start equal, and a
+// parameter's values do not depend on which others exist.
+void initialize_parameter(Tensor& parameter, Initial initial, InitScheme scheme, uint64_t seed, const std::string& path);
+
+// Every parameter of the tree. A tied tensor is filled once, under its first name.
+void initialize(Module& module, InitScheme scheme, uint64_t seed);
+
+}  // namespace glass

@@ -1,0 +1,53 @@
+// The small modules: Linear, TokenEmbedding, LayerNorm, Dropout.
+#pragma once
+
+#include "glassformer/autograd/ops.h"
+#include "glassformer/nn/module.h"
+
+namespace glass {
+
+// y = x Wᵀ + b
+class Linear : public ModuleOf<Linear> {
+ public:
+  Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias = true);
+  Tensor forward(const Tensor& x) const;  // [..,in] -> [..,out]
+  const char* kind() const override { return "Linear"; }
+
+  Tensor weight;  // [out,in]
+  Tensor bias;    // [out], or undefined
+};
+
+// Rows of a table, scaled by √D so that they are as large as position encodings (Vaswani et al., 2017, section 3.4).
+class TokenEmbedding : public ModuleOf<TokenEmbedding> {
+ public:
+  TokenEmbedding(Module* parent, std::string name, Dim vocabulary, Dim d_model);
+  // Ties: the table of another module, under this name too.
+  TokenEmbedding(Module* parent, std::string name, const Tensor& table);
+  Tensor forward(const Tensor& ids) const;  // [B,T] int -> [B,T,D]
+  const char* kind() const override { return "TokenEmbedding"; }
+
+  Tensor weight;  // [V,D]
+};
+
+class LayerNorm : public ModuleOf<LayerNorm> {
+ public:
+  LayerNorm(Module* parent, std::string name, Dim d_model, double epsilon = 1e-5);
+  Tensor forward(const Tensor& x) const;  // [..,D] -> [..,D]
+  const char* kind() const override { return "LayerNorm"; }
+
+  Tensor weight, bias;  // [D]
+  double epsilon;
+};
+
+// Active in training mode only.
+class Dropout : public ModuleOf<Dropout> {
+ public:
+  // Throws ValueError unless 0 <= rate < 1.
+  Dropout(Module* parent, std::string name, double rate);
+  Tensor forward(const Tensor& x) const;
+  const char* kind() const override { return "Dropout"; }
+
+  double rate;
+};
+
+}  // namespace glass

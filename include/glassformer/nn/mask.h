@@ -1,0 +1,71 @@
+// AttentionMask: which keys a query may attend to.
+//
+// There is one polarity, here and nowhere else: true means "may attend". Positions are absolute, so a causal mask is
+// right when there are more keys than queries, with a cache, and in chunks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "glassformer/tensor/tensor.h"
+
+namespace glass {
+
+// A rectangle of scores of one example and head: queries [query, query+queries), keys [key, key+keys), all absolute.
+struct ScoreBlock {
+  Dim batch = 0, head = 0;
+  Dim query = 0, queries = 0;
+  Dim key = 0, keys = 0;
+};
+
+// Where the scores [B,H,T,S] of one call lie.
+struct ScoreExtent {
+  Dim batch = 1, heads = 1;
+  Dim queries = 0, keys = 0;
+  Dim first_query = 0;  // absolute position of query 0; the keys start at position 0
+};
+
+// Clears keep[i·keys + j] where query i of the block may not attend to key j. It may be called from several threads.
+using MaskFunction = std::function<void(const ScoreBlock& block, bool* keep)>;
+
+// A cheap value. `a & b` allows what both allow.
+class AttentionMask {
+ public:
+  AttentionMask() = default;  // every query may attend to every key
+  static AttentionMask none() { return {}; }
+  // Query at position q may attend to keys at positions <= q.
+  static AttentionMask causal();
+  // Example b may attend to its first lengths[b] keys: the rest is padding. int32 or int64 [B].
+  static AttentionMask lengths(const Tensor& lengths);
+  // A function of the user's own over a block of scores.
+  static AttentionMask function(MaskFunction function);
+  // The same from bool(Dim batch, Dim head, Dim query, Dim key).
+  template <class MayAttend>
+  static AttentionMask where(MayAttend may_attend) {
+    return function([may_attend](const ScoreBlock& block, bool* keep) {
+      for (Dim i = 0; i < block.queries; ++i)
+        for (Dim j = 0; j < block.keys; ++j)
+          keep[i * block.keys + j] &= may_attend(block.batch, block.head, block.query + i, block.key + j);
+    });
+  }
+  AttentionMask operator&(const AttentionMask& other) const;
+
+  bool is_none() const { return !causal_ && lengths_.empty() && functions_.empty(); }
+  bool is_causal() const { return causal_; }
+  // One pair, by the definition.
+  bool may_attend(Dim batch, Dim head, Dim query, Dim key) const;
+  // The mask of a whole call, bool, [B or 1, H or 1, T or 1, S]; undefined if everything is allowed. Throws ShapeError if
+  // the lengths are not those of `extent.batch` examples.
+  Tensor keep(const ScoreExtent& extent) const;
+
+ private:
+  bool causal_ = false;
+  std::vector<Tensor> lengths_;
+  std::vector<MaskFunction> functions_;
+};
+
+// How many of the keep-mask's rows allow no key at all. Their attention output is zero, which is rarely meant.
+Dim count_fully_masked_rows(const Tensor& keep);
+
+}  // namespace glass
