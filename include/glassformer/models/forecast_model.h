@@ -17,12 +17,15 @@ class ForecastModel : public ModuleOf<ForecastModel> {
   Tensor forward(const Tensor& history, const Tensor& previous) const;
   // Each prediction fed back as the next input. history [B,S,C] -> [B,horizon,C]
   Tensor forecast(const Tensor& history, Dim horizon) const;
+  Tensor encode(const Tensor& history) const;  // -> memory [B,S,D]
+  // previous [B,T,C] -> [B,T,C]. With a cache, `previous` is what comes after what it holds.
+  Tensor decode(const Tensor& previous, const Tensor& memory, DecoderCache* cache) const;
   const char* kind() const override { return "ForecastModel"; }
 
   TransformerConfig config;
   Linear source_projection, target_projection;  // C -> D
   std::unique_ptr<PositionScheme> encoder_positions, decoder_positions;
-  Dropout embedding_dropout;
+  Dropout source_dropout, target_dropout;  // on embedding + position
   Encoder encoder;
   Decoder decoder;
   Linear output;  // D -> C

@@ -27,7 +27,7 @@ class TranslationModel : public ModuleOf<TranslationModel> {
   TokenEmbedding target_embedding;  // [V,D]
   TokenEmbedding source_embedding;
   std::unique_ptr<PositionScheme> encoder_positions, decoder_positions;
-  Dropout embedding_dropout;
+  Dropout source_dropout, target_dropout;  // on embedding + position
   Encoder encoder;
   Decoder decoder;
   Linear output;

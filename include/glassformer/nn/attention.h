@@ -12,6 +12,7 @@ namespace glass {
 // What scores are multiplied by: 1/√K, nothing (to see what happens), or a number.
 class AttentionScale {
  public:
+  AttentionScale() = default;  // 1/√K
   static AttentionScale inverse_sqrt() { return {}; }
   static AttentionScale none() { return AttentionScale(1.0); }
   static AttentionScale fixed(double factor) { return AttentionScale(factor); }
@@ -19,10 +20,8 @@ class AttentionScale {
   std::optional<double> fixed_factor() const { return factor_; }
 
  private:
-  AttentionScale() = default;
   explicit AttentionScale(double factor) : factor_(factor) {}
   std::optional<double> factor_;
-  friend struct AttentionOptions;
 };
 
 // Steps 2 to 4 of attention: softmax(query·keyᵀ·scale + bias, over the keys that `mask` allows)·value.

@@ -10,6 +10,8 @@ namespace glass {
 class Linear : public ModuleOf<Linear> {
  public:
   Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias = true);
+  // Ties: another module's matrix [out,in] under this name too; no bias.
+  Linear(Module* parent, std::string name, const Tensor& tied_weight);
   Tensor forward(const Tensor& x) const;  // [..,in] -> [..,out]
   const char* kind() const override { return "Linear"; }
 

@@ -114,5 +114,7 @@ struct MemoryUse {
 };
 MemoryUse memory_use();
 void reset_peak_memory();
+// Gives freed blocks that are kept for reuse back to the system.
+void release_cached_memory();
 
 }  // namespace glass

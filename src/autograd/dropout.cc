@@ -1,0 +1,46 @@
+#include "kernels/dropout.h"
+
+#include "autograd/op_support.h"
+#include "glassformer/base/random.h"
+#include "glassformer/base/scope.h"
+
+namespace glass {
+
+namespace {
+
+// [B,D], [B,T,D] and [B,H,T,S] as example and three indices, the last always last.
+kernels::DropoutPlace dropout_place(const Tensor& x, int stream) {
+  const RandomContext* context = RandomScope::current();
+  if (context == nullptr) {
+    throw Error("dropout: no random context; make a RandomScope around the forward pass, or use evaluation mode");
+  }
+  if (x.rank() < 2 || x.rank() > 4) {
+    throw ShapeError("dropout: takes two to four axes, the first the example, got " + x.shape().text());
+  }
+  kernels::DropoutPlace place;
+  place.key = hash_combine(hash_combine(context->seed, context->step), hash_combine(scope_hash(), static_cast<uint64_t>(stream)));
+  place.first_example = context->first_example;
+  place.extents[0] = x.size(0);
+  for (int axis = 1; axis < x.rank(); ++axis) place.extents[4 - x.rank() + axis] = x.size(axis);
+  return place;
+}
+
+Tensor apply(const Tensor& x, const kernels::DropoutPlace& place, double rate) {
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  for_float(x, [&]<class T>(T) { kernels::dropout(dense.data<T>(), place, rate, y.data<T>()); });
+  return y;
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& x, double rate, int stream) {
+  require_float("dropout", x);
+  if (!(rate >= 0 && rate < 1)) throw ValueError("dropout: the rate is in [0,1), got " + std::to_string(rate));
+  if (rate == 0) return x;
+  const kernels::DropoutPlace place = dropout_place(x, stream);
+  Tensor y = apply(x, place, rate);  // y = kept ? x/(1−rate) : 0; the draws are made again for dx
+  return record("dropout", y, {x}, [place, rate](const Tensor& dy) { return Tensors{apply(dy, place, rate)}; });
+}
+
+}  // namespace glass

@@ -1,0 +1,147 @@
+// Matrix products with their derivatives. Operands may be transposed views: the kernels take them as they are.
+#include <utility>
+
+#include "autograd/op_support.h"
+#include "kernels/gemm.h"
+
+namespace glass {
+
+namespace {
+
+// How the last two axes of a view lie in memory; a copy where they are neither rows nor columns.
+template <class T>
+struct Operand {
+  Tensor tensor;  // keeps a copy alive
+  kernels::Matrix<T> matrix;
+
+  explicit Operand(const Tensor& x) : tensor(x) {
+    if (!lies_flat(x)) tensor = x.contiguous();
+    const Dim rows = tensor.size(-2), columns = tensor.size(-1);
+    const Dim row_stride = tensor.strides()[-2], column_stride = tensor.strides()[-1];
+    const bool by_rows = (column_stride == 1 || columns == 1) && (row_stride >= columns || rows == 1);
+    const Dim leading = by_rows ? std::max(row_stride, columns) : std::max(column_stride, rows);
+    matrix = {std::as_const(tensor).template data<T>(), std::max<Dim>(1, leading), !by_rows};
+  }
+
+ private:
+  static bool lies_flat(const Tensor& x) {
+    const Dim rows = x.size(-2), columns = x.size(-1), rs = x.strides()[-2], cs = x.strides()[-1];
+    return ((cs == 1 || columns == 1) && (rs >= columns || rows == 1)) || ((rs == 1 || rows == 1) && (cs >= rows || columns == 1));
+  }
+};
+
+Shape leading_axes(const Shape& shape) {
+  Shape out;
+  for (int axis = 0; axis + 2 < shape.rank(); ++axis) out.append(shape[axis]);
+  return out;
+}
+
+// The offset of each matrix of x when its leading axes are broadcast to `batch`.
+std::vector<int64_t> matrix_offsets(const Tensor& x, const Shape& batch) {
+  std::vector<int64_t> offsets(static_cast<size_t>(batch.numel()));
+  const int added = batch.rank() - (x.rank() - 2);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    auto rest = static_cast<Dim>(i);
+    for (int axis = batch.rank() - 1; axis >= 0; --axis) {
+      const Dim index = rest % batch[axis];
+      rest /= batch[axis];
+      if (axis >= added && x.size(axis - added) != 1) offsets[i] += index * x.strides()[axis - added];
+    }
+  }
+  return offsets;
+}
+
+// Whether the whole batch is one matrix of more rows: x [.., M, K] dense in its leading axes, with one right operand.
+bool is_one_product(const Tensor& a, const Tensor& b) { return b.rank() == 2 && a.rank() > 2 && a.is_contiguous(); }
+
+// a·b without recording.
+Tensor product(const Tensor& a, const Tensor& b) {
+  if (is_one_product(a, b)) {
+    Shape shape = a.shape();
+    shape[-1] = b.size(1);
+    return product(a.reshaped({a.numel() / std::max<Dim>(1, a.size(-1)), a.size(-1)}), b).reshaped(shape);
+  }
+  const Shape batch = broadcast_shapes("matmul", leading_axes(a.shape()), leading_axes(b.shape()));
+  Shape shape = batch;
+  shape.append(a.size(-2));
+  shape.append(b.size(-1));
+  Tensor out = Tensor::empty(shape, a.dtype());
+  for_float(a, [&]<class T>(T) {
+    const Operand<T> left(a), right(b);
+    const auto from_a = matrix_offsets(left.tensor, batch), from_b = matrix_offsets(right.tensor, batch);
+    std::vector<int64_t> to(from_a.size());
+    for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<int64_t>(i) * a.size(-2) * b.size(-1);
+    kernels::gemm_batched<T>(batch.numel(), {from_a.data(), from_b.data(), to.data()},
+                             {a.size(-2), b.size(-1), a.size(-1)}, T{1}, left.matrix, right.matrix, T{0},
+                             out.data<T>(), b.size(-1));
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  require_same_float("matmul", a, b);
+  if (a.rank() < 2 || b.rank() < 2) {
+    throw ShapeError("matmul: both operands need two axes or more, got " + a.shape().text() + " x " + b.shape().text());
+  }
+  if (a.size(-1) != b.size(-2)) {
+    throw ShapeError("matmul: inner dimensions differ, " + a.shape().text() + " x " + b.shape().text());
+  }
+  Tensor y = product(a, b);  // y = a·b
+  if (!needs_grad({a, b})) return record("matmul", y, {a, b}, {});
+  const bool to_a = needs_grad({a}), to_b = needs_grad({b});
+  return record("matmul", y, {a, b}, [a = save(a), b = save(b), to_a, to_b](const Tensor& dy) {
+    return Tensors{to_a ? sum_to_shape(product(dy, b->transposed(-2, -1)), a->shape()) : Tensor(),
+                   to_b ? sum_to_shape(product(a->transposed(-2, -1), dy), b->shape()) : Tensor()};
+  });
+}
+
+namespace {
+
+Tensor as_rows(const Tensor& x) {
+  const Tensor dense = x.contiguous();
+  return dense.reshaped({dense.numel() / std::max<Dim>(1, dense.size(-1)), dense.size(-1)});
+}
+
+void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  require_same_float("linear", x, weight);
+  if (x.rank() < 1 || weight.rank() != 2 || x.size(-1) != weight.size(1)) {
+    throw ShapeError("linear: input " + x.shape().text() + " does not fit weight " + weight.shape().text() +
+                     " [out,in]");
+  }
+  if (bias.defined()) require_same_float("linear", x, bias);
+  if (bias.defined() && !(bias.shape() == Shape{weight.size(0)})) {
+    throw ShapeError("linear: bias " + bias.shape().text() + " does not fit weight " + weight.shape().text() +
+                     " [out,in]");
+  }
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_linear(x, weight, bias);
+  Shape shape = x.shape();
+  shape[-1] = weight.size(0);
+  const Tensor rows = as_rows(x);                                  // [N,in]
+  Tensor y = product(rows, weight.transposed(0, 1)).reshaped(shape);  // y = x Wᵀ + b
+  if (bias.defined()) {
+    const NoGrad values_only;
+    y = add(y, bias);
+  }
+  const Tensors inputs = bias.defined() ? Tensors{x, weight, bias} : Tensors{x, weight};
+  if (!needs_grad(inputs)) return record("linear", y, inputs, {});
+  const bool to_x = needs_grad({x}), to_weight = needs_grad({weight});
+  return record("linear", y, inputs,
+                [rows = save(rows), weight = save(weight), to_x, to_weight, in = x.shape(),
+                 count = inputs.size()](const Tensor& dy) {
+                  const Tensor drows = as_rows(dy);  // [N,out]
+                  Tensors grads(count);
+                  if (to_x) grads[0] = product(drows, *weight).reshaped(in);
+                  if (to_weight) grads[1] = product(drows.transposed(0, 1), *rows);
+                  if (count == 3) grads[2] = sum_to_shape(drows, {drows.size(1)});
+                  return grads;
+                });
+}
+
+}  // namespace glass

@@ -1,0 +1,38 @@
+// What the operations share: checks, dispatch over the two types that are computed with, layouts for the kernels.
+#pragma once
+
+#include <string>
+
+#include "glassformer/autograd/ops.h"
+#include "glassformer/base/error.h"
+#include "kernels/copy.h"
+
+namespace glass {
+
+// Throws TypeError unless x is float32 or float64.
+void require_float(const char* operation, const Tensor& x);
+// The same for both, and that they agree.
+void require_same_float(const char* operation, const Tensor& a, const Tensor& b);
+
+// x's extents and strides as if broadcast to `shape`.
+kernels::Layout broadcast_layout(const Tensor& x, const Shape& shape);
+
+// Sums a gradient over the axes along which `shape` was broadcast to it.
+Tensor sum_to_shape(const Tensor& grad, const Shape& shape);
+
+// Dense int64 ids of an int32 or int64 tensor.
+Tensor dense_ids(const char* operation, const Tensor& ids);
+
+// The extents before `axis` and after it, multiplied.
+struct AxisSplit {
+  Dim outer = 1, extent = 1, inner = 1;
+};
+AxisSplit split_at(const Shape& shape, int axis);
+
+// f(float{}) or f(double{}).
+template <class F>
+decltype(auto) for_float(const Tensor& x, F&& f) {
+  return x.dtype() == DType::f64 ? f(double{}) : f(float{});
+}
+
+}  // namespace glass

@@ -1,0 +1,71 @@
+#include "glassformer/base/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "glassformer/base/error.h"
+
+namespace glass {
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  // The process number keeps two processes that write the same file apart.
+  temporary_ = path_ + ".tmp" + std::to_string(getpid());
+  file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) fail("cannot create it");
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (file_ >= 0) close(file_);
+  file_ = -1;
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void AtomicFile::fail(const char* what) {
+  const std::string reason = std::strerror(errno);
+  discard();
+  throw SystemError(path_ + ": " + what + ": " + reason + "; an earlier version is unchanged");
+}
+
+void AtomicFile::write(const void* data, size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(file_, next, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot write");
+    next += written;
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (fsync(file_) != 0) fail("cannot write it to disk");
+  const int closed = close(file_);
+  file_ = -1;
+  if (closed != 0) fail("cannot close");
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename the new version into place");
+  temporary_.clear();
+  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {  // some file systems cannot sync folders; the file itself is safe by now
+    fsync(folder);
+    close(folder);
+  }
+}
+
+}  // namespace glass

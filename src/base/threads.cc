@@ -1,0 +1,92 @@
+#include "glassformer/base/threads.h"
+
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+
+#include "glassformer/base/error.h"
+
+namespace glass {
+
+namespace {
+
+std::atomic<int> thread_count{0};  // 0: not decided yet
+thread_local bool inside_parallel = false;
+
+int default_threads() {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return std::max(1, omp_get_max_threads());
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return std::max(1, CPU_COUNT(&cores));
+}
+
+// While it lives, libraries that use OpenMP on this thread use one thread: their way of sharing work would let the number
+// of threads decide the bits.
+class SerialRegion {
+ public:
+  SerialRegion() : outer_threads_(omp_get_max_threads()), outer_inside_(inside_parallel) {
+    omp_set_num_threads(1);
+    inside_parallel = true;
+  }
+  ~SerialRegion() {
+    omp_set_num_threads(outer_threads_);
+    inside_parallel = outer_inside_;
+  }
+
+ private:
+  int outer_threads_;
+  bool outer_inside_;
+};
+
+}  // namespace
+
+int threads() {
+  int count = thread_count.load(std::memory_order_relaxed);
+  if (count == 0) {
+    count = default_threads();
+    thread_count.store(count, std::memory_order_relaxed);
+  }
+  return count;
+}
+
+void set_threads(int count) {
+  if (count < 1) throw ValueError("set_threads: at least one thread is needed, got " + std::to_string(count));
+  thread_count.store(count, std::memory_order_relaxed);
+}
+
+void parallel_for(int64_t count, int64_t chunk, const std::function<void(int64_t, int64_t)>& body) {
+  if (count <= 0) return;
+  chunk = std::max<int64_t>(1, chunk);
+  const int64_t chunks = (count + chunk - 1) / chunk;
+  auto run = [&](int64_t i) { body(i * chunk, std::min(count, (i + 1) * chunk)); };
+  const int team = static_cast<int>(std::min<int64_t>(threads(), chunks));
+  if (team == 1 || inside_parallel) {
+    const SerialRegion serial;
+    for (int64_t i = 0; i < chunks; ++i) run(i);
+    return;
+  }
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+#pragma omp parallel num_threads(team)
+  {
+    const SerialRegion serial;
+#pragma omp for schedule(dynamic)
+    for (int64_t i = 0; i < chunks; ++i) {
+      try {
+        run(i);
+      } catch (...) {
+        const std::lock_guard lock(failure_mutex);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace glass

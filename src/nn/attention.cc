@@ -1,0 +1,118 @@
+#include "glassformer/nn/attention.h"
+
+#include <cmath>
+
+#include "glassformer/autograd/tap.h"
+#include "glassformer/base/error.h"
+
+namespace glass {
+
+double AttentionScale::factor(Dim head_width) const {
+  return factor_.value_or(1.0 / std::sqrt(static_cast<double>(head_width)));
+}
+
+namespace {
+
+void check_attention(const Tensor& query, const Tensor& key, const Tensor& value) {
+  const bool four_axes = query.rank() == 4 && key.rank() == 4 && value.rank() == 4;
+  if (four_axes && query.size(0) == key.size(0) && key.size(0) == value.size(0) && query.size(1) == key.size(1) &&
+      key.size(1) == value.size(1) && query.size(3) == key.size(3) && key.size(2) == value.size(2)) {
+    return;
+  }
+  throw ShapeError("attention: query " + query.shape().text() + ", key " + key.shape().text() + ", value " +
+                   value.shape().text() +
+                   "; they are [B,H,T,K], [B,H,S,K] and [B,H,S,Kv], key and value of one length S");
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionMask& mask, double scale, Dim first_query, const Tensor& bias,
+                                    const Dropout* dropout) {
+  check_attention(query, key, value);
+  const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
+  Tensor scores = matmul(query * scale, transpose(key, -2, -1));  // [B,H,T,S]
+  if (bias.defined()) scores = scores + bias;
+  tap("scores", scores);
+  Tensor weights = softmax(scores, mask.keep(extent));  // [B,H,T,S]
+  tap("weights", weights);
+  if (dropout != nullptr) weights = (*dropout)(weights);
+  return tap("context", matmul(weights, value));  // [B,H,T,Kv]
+}
+
+Tensor split_heads(const Tensor& x, Dim heads) {
+  const Tensor by_head = reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads});  // [B,T,H,K]
+  return transpose(by_head, 1, 2);                                                      // [B,H,T,K]
+}
+
+Tensor merge_heads(const Tensor& x) {
+  return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});  // [B,T,D]
+}
+
+namespace {
+
+Dim checked_heads(const AttentionOptions& options) {
+  if (options.heads < 1 || options.d_model < 1 || options.d_model % options.heads != 0) {
+    throw ShapeError("multi-head attention: d_model " + std::to_string(options.d_model) +
+                     " is not divisible by heads " + std::to_string(options.heads) + "; each head has d_model/heads columns");
+  }
+  return options.heads;
+}
+
+// What came before, and then `part`.
+void append(Tensor& cached, const Tensor& part) { cached = cached.defined() ? concat({cached, part}, 2) : part; }
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(Module* parent, std::string name, const AttentionOptions& options)
+    : ModuleOf(parent, std::move(name)),
+      heads(checked_heads(options)),
+      scale(options.scale),
+      query(this, "query", options.d_model, options.d_model),
+      key(this, "key", options.d_model, options.d_model),
+      value(this, "value", options.d_model, options.d_model),
+      output(this, "output", options.d_model, options.d_model),
+      dropout(this, "dropout", options.dropout) {}
+
+Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask, const AttentionContext& context) const {
+  const Dim first = context.cache != nullptr ? context.cache->length() : 0;
+  Tensor q = split_heads(query(x), heads);        // [B,H,T,K]
+  Tensor k = split_heads(key(x), heads);          // [B,H,T,K]
+  const Tensor v = split_heads(value(x), heads);  // [B,H,T,K]
+  Tensor bias;
+  if (context.positions != nullptr) {
+    const QueryKey rotated = context.positions->rotate({q, k}, first);
+    q = rotated.query;
+    k = rotated.key;
+    bias = context.positions->score_bias({x.size(0), heads, x.size(1), first + x.size(1), first});
+  }
+  AttentionCache here = context.cache != nullptr ? *context.cache : AttentionCache();
+  append(here.key, k);
+  append(here.value, v);
+  if (context.cache != nullptr) *context.cache = here;
+  tap("query_heads", q);
+  tap("key_heads", here.key);
+  tap("value_heads", here.value);
+  const Tensor attended = scaled_dot_product_attention(q, here.key, here.value, mask, scale.factor(q.size(3)), first,
+                                                       bias, &dropout);  // [B,H,T,K]
+  return output(merge_heads(attended));                                  // [B,T,D]
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                                   const AttentionContext& context) const {
+  const Tensor q = split_heads(query(x), heads);  // [B,H,T,K]
+  AttentionCache here = context.cache != nullptr ? *context.cache : AttentionCache();
+  if (!here.key.defined()) {
+    here.key = split_heads(key(memory), heads);      // [B,H,S,K]
+    here.value = split_heads(value(memory), heads);  // [B,H,S,K]
+    if (context.cache != nullptr) *context.cache = here;
+  }
+  tap("query_heads", q);
+  tap("key_heads", here.key);
+  tap("value_heads", here.value);
+  const Tensor attended = scaled_dot_product_attention(q, here.key, here.value, mask, scale.factor(q.size(3)), 0, {},
+                                                       &dropout);  // [B,H,T,K]
+  return output(merge_heads(attended));                            // [B,T,D]
+}
+
+}  // namespace glass

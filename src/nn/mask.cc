@@ -1,0 +1,91 @@
+#include "glassformer/nn/mask.h"
+
+#include <algorithm>
+
+#include "glassformer/base/error.h"
+
+namespace glass {
+
+AttentionMask AttentionMask::causal() {
+  AttentionMask mask;
+  mask.causal_ = true;
+  return mask;
+}
+
+AttentionMask AttentionMask::lengths(const Tensor& lengths) {
+  if (lengths.rank() != 1 || (lengths.dtype() != DType::i32 && lengths.dtype() != DType::i64)) {
+    throw ShapeError("AttentionMask::lengths: takes int32 or int64 of shape [B], got " +
+                     std::string(dtype_name(lengths.dtype())) + " " + lengths.shape().text());
+  }
+  AttentionMask mask;
+  mask.lengths_.push_back(lengths.to(DType::i64).contiguous());
+  return mask;
+}
+
+AttentionMask AttentionMask::function(MaskFunction function) {
+  AttentionMask mask;
+  mask.functions_.push_back(std::move(function));
+  return mask;
+}
+
+AttentionMask AttentionMask::operator&(const AttentionMask& other) const {
+  AttentionMask both = *this;
+  both.causal_ = causal_ || other.causal_;
+  both.lengths_.insert(both.lengths_.end(), other.lengths_.begin(), other.lengths_.end());
+  both.functions_.insert(both.functions_.end(), other.functions_.begin(), other.functions_.end());
+  return both;
+}
+
+bool AttentionMask::may_attend(Dim batch, Dim head, Dim query, Dim key) const {
+  if (causal_ && key > query) return false;
+  for (const Tensor& lengths : lengths_) {
+    if (key >= lengths.data<int64_t>()[batch]) return false;
+  }
+  bool keep = true;
+  for (const MaskFunction& function : functions_) function({batch, head, query, 1, key, 1}, &keep);
+  return keep;
+}
+
+Tensor AttentionMask::keep(const ScoreExtent& extent) const {
+  if (is_none()) return {};
+  for (const Tensor& lengths : lengths_) {
+    if (lengths.numel() != extent.batch) {
+      throw ShapeError("AttentionMask: lengths of " + std::to_string(lengths.numel()) + " examples for a batch of " +
+                       std::to_string(extent.batch));
+    }
+  }
+  // Only as large as what the parts distinguish: the rest broadcasts.
+  const bool own_function = !functions_.empty();
+  const Dim batch = own_function || !lengths_.empty() ? extent.batch : 1;
+  const Dim heads = own_function ? extent.heads : 1;
+  const Dim queries = own_function || causal_ ? extent.queries : 1;
+  Tensor out = Tensor::empty({batch, heads, queries, extent.keys}, DType::boolean);
+  bool* block = out.data<bool>();
+  for (Dim b = 0; b < batch; ++b) {
+    Dim length = extent.keys;
+    for (const Tensor& lengths : lengths_) length = std::clamp<Dim>(lengths.data<int64_t>()[b], 0, length);
+    for (Dim h = 0; h < heads; ++h, block += queries * extent.keys) {
+      for (Dim q = 0; q < queries; ++q) {
+        const Dim visible = causal_ ? std::min(length, extent.first_query + q + 1) : length;
+        for (Dim k = 0; k < extent.keys; ++k) block[q * extent.keys + k] = k < visible;
+      }
+      for (const MaskFunction& function : functions_) {
+        function({b, h, extent.first_query, queries, 0, extent.keys}, block);
+      }
+    }
+  }
+  return out;
+}
+
+Dim count_fully_masked_rows(const Tensor& keep) {
+  if (!keep.defined() || keep.size(-1) == 0) return 0;
+  const Tensor dense = keep.contiguous();
+  const Dim keys = dense.size(-1);
+  Dim count = 0;
+  for (const bool* row = dense.data<bool>(); row != dense.data<bool>() + dense.numel(); row += keys) {
+    count += std::find(row, row + keys, true) == row + keys;
+  }
+  return count;
+}
+
+}  // namespace glass

@@ -1,0 +1,40 @@
+#include "glassformer/nn/parameter_store.h"
+
+#include <unordered_map>
+
+namespace glass {
+
+namespace {
+
+// Each parameter begins at a cache line, so that vector loads do not straddle two.
+constexpr Dim alignment = 16;
+
+Dim padded(Dim count) { return (count + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+ParameterStore::ParameterStore(Module& module) {
+  std::unordered_map<const void*, size_t> known;
+  Dim total = 0;
+  for (const NamedParameter& parameter : module.named_parameters()) {
+    const auto [place, is_new] = known.try_emplace(parameter.tensor.id(), entries_.size());
+    if (!is_new) {
+      entries_[place->second].names.push_back(parameter.name);
+      continue;
+    }
+    entries_.push_back({{parameter.name}, parameter.tensor, total, parameter.initial});
+    total += padded(parameter.tensor.numel());
+  }
+  values_ = Tensor::zeros({total});
+  grads_ = Tensor::zeros({total});
+  for (Entry& entry : entries_) {
+    const Dim end = entry.offset + entry.tensor.numel();
+    entry.tensor.rehome(values_, entry.offset);
+    entry.tensor.set_requires_grad(true);
+    entry.tensor.set_grad(grads_.narrowed(0, entry.offset, end).reshaped(entry.tensor.shape()));
+  }
+}
+
+void ParameterStore::zero_grads() { grads_.fill(0); }
+
+}  // namespace glass
