@@ -11,11 +11,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
-float log_sum_exp_lanes(const float* x, int64_t n) {
-  const float largest = row_max(x, n);
-  return largest + std::log(exp_and_sum(x, n, largest, nullptr));
-}
-
 // dx = exp(x − log_sum)·upstream − even
 void probability_gradient_lanes(const float* x, int64_t n, float log_sum, float upstream, float even, float* dx) {
   const hn::ScalableTag<float> d;
@@ -41,13 +36,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace glass::kernels {
 
-HWY_EXPORT(log_sum_exp_lanes);
 HWY_EXPORT(probability_gradient_lanes);
 
 namespace {
-
-float log_sum_exp(const float* x, int64_t n) { return GLASS_DISPATCH(log_sum_exp_lanes)(x, n); }
-double log_sum_exp(const double* x, int64_t n) { return plain::log_sum_exp(x, n); }
 
 void probability_gradient(const float* x, int64_t n, float log_sum, float upstream, float even, float* dx) {
   GLASS_DISPATCH(probability_gradient_lanes)(x, n, log_sum, upstream, even, dx);

@@ -45,6 +45,11 @@ void softmax_backward_row_lanes(const float* dy, const float* y, int64_t n, floa
   for (; j < n; ++j) dx[j] = y[j] * (dy[j] - sum);
 }
 
+float log_sum_exp_lanes(const float* x, int64_t n) {
+  const float largest = row_max(x, n);
+  return largest + std::log(exp_and_sum(x, n, largest, nullptr));
+}
+
 }  // namespace glass::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -56,6 +61,7 @@ namespace glass::kernels {
 
 HWY_EXPORT(softmax_row_lanes);
 HWY_EXPORT(softmax_backward_row_lanes);
+HWY_EXPORT(log_sum_exp_lanes);
 
 namespace {
 
@@ -96,10 +102,13 @@ void softmax_backward(const double* dy, const double* y, int64_t rows, int64_t n
   });
 }
 
+float log_sum_exp(const float* x, int64_t n) { return GLASS_DISPATCH(log_sum_exp_lanes)(x, n); }
+double log_sum_exp(const double* x, int64_t n) { return plain::log_sum_exp(x, n); }
+
 template <class T>
 void log_softmax(const T* x, int64_t rows, int64_t n, T* y) {
   for_each_softmax_row(rows, n, [&](int64_t r) {
-    const T normaliser = plain::log_sum_exp(x + r * n, n);
+    const T normaliser = log_sum_exp(x + r * n, n);
     for (int64_t j = r * n; j < (r + 1) * n; ++j) y[j] = x[j] - normaliser;
   });
 }

@@ -37,6 +37,10 @@ void log_softmax(const T* x, int64_t rows, int64_t n, T* y);
 template <class T>
 void log_softmax_backward(const T* dy, const T* y, int64_t rows, int64_t n, T* dx);
 
+// log Σ exp(x), n > 0
+float log_sum_exp(const float* x, int64_t n);
+double log_sum_exp(const double* x, int64_t n);
+
 namespace plain {
 
 template <class T>

@@ -1,0 +1,47 @@
+// Vocabularies: text to token numbers and back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace glass {
+
+// The same in every vocabulary. PAD is distinct from EOS: padding never counts, EOS always does.
+inline constexpr int32_t pad_token = 0, unknown_token = 1, bos_token = 2, eos_token = 3;
+inline constexpr int32_t special_tokens = 4;
+
+// Immutable once made; safe to use from several threads at once.
+class Vocabulary {
+ public:
+  virtual ~Vocabulary() = default;
+  virtual int32_t size() const = 0;
+  // Without BOS and EOS.
+  virtual std::vector<int32_t> encode(std::string_view line) const = 0;
+  // Skips PAD and BOS, stops at EOS.
+  virtual std::string decode(const std::vector<int32_t>& tokens) const = 0;
+  // The text of one token, for people: "▁dog", "</s>".
+  virtual std::string piece(int32_t token) const = 0;
+  // Bytes that load_vocabulary() takes.
+  virtual std::string serialize() const = 0;
+};
+
+// Throws InputError for bytes that serialize() did not make.
+std::shared_ptr<const Vocabulary> load_vocabulary(const std::string& bytes);
+
+struct VocabularyOptions {
+  std::string model = "unigram";  // unigram | bpe (SentencePiece: Kudo & Richardson, 2018) | word | char
+  int32_t size = 8000;            // special tokens included; words and characters: at most
+  int32_t min_frequency = 2;      // words and characters only
+  double character_coverage = 0.9995;
+  std::string normalization = "nmt_nfkc";  // subwords only: nmt_nfkc | nfkc | nmt_nfkc_cf | nfkc_cf | identity
+};
+
+// Deterministic for the same lines and options. Throws InputError if the text does not allow so many subwords, saying how
+// many it allows.
+std::shared_ptr<const Vocabulary> train_vocabulary(const std::vector<std::string>& lines,
+                                                   const VocabularyOptions& options);
+
+}  // namespace glass

@@ -1,0 +1,67 @@
+// The translator of a saved model: lines in, lines out.
+//
+//     const auto translator = glass::Translator::load("model.safetensors");
+//     std::string chinese = translator.translate("The cat sat on the mat.").text;
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "glassformer/decode/saved_model.h"
+#include "glassformer/decode/search.h"
+
+namespace glass {
+
+class LineReader;
+
+struct TranslateOptions {
+  SearchOptions search;
+  int64_t batch_tokens = 4096;   // source tokens of the hypotheses computed at once
+  int64_t max_source = 1000;     // longer lines are cut to so many tokens
+};
+
+struct Translation {
+  std::string text;                  // of the best hypothesis; empty for a blank line
+  std::vector<Hypothesis> nbest;     // best first
+  std::vector<std::string> texts;    // theirs
+  bool source_was_cut = false;
+};
+
+// Attention weights of one layer.
+struct AttentionMap {
+  std::string path;  // "decoder.layers.0.cross_attn"
+  Tensor weights;    // [H,T,S]
+};
+struct AttentionMaps {
+  std::vector<std::string> source_pieces, target_pieces;  // what the axes stand for
+  std::vector<AttentionMap> maps;
+};
+
+// Immutable: all functions may be called from several threads at once. Copies share the model.
+class Translator {
+ public:
+  // Throws InputError for a file that is not a whole translation model.
+  static Translator load(const std::string& path);
+  explicit Translator(SavedTranslation saved);
+
+  // One result for each line, in order. Lines are UTF-8.
+  std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {}) const;
+  Translation translate(const std::string& line, const TranslateOptions& options = {}) const;
+
+  // What the model attends to while reading `source` and writing `target`.
+  AttentionMaps attention(const std::string& source, const std::string& target) const;
+
+  const SavedTranslation& saved() const { return *saved_; }
+
+ private:
+  std::shared_ptr<const SavedTranslation> saved_;
+};
+
+// Translates what the reader gives, in order, as it comes: a block of lines is at most `block` long, and ends as soon as
+// no further line is waiting, so that a filter in a pipe answers each line without waiting for the end.
+void translate_stream(const Translator& translator, LineReader& lines, const TranslateOptions& options, size_t block,
+                      const std::function<void(const std::vector<std::string>&, const std::vector<Translation>&)>& sink);
+
+}  // namespace glass

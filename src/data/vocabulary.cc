@@ -1,0 +1,133 @@
+// Words and characters, and the choice among the kinds.
+#include "glassformer/data/vocabulary.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "data/vocabulary_kinds.h"
+#include "glassformer/base/error.h"
+#include "glassformer/data/text.h"
+
+namespace glass {
+
+namespace {
+
+std::vector<std::string_view> split_words(std::string_view line) {
+  std::vector<std::string_view> words;
+  size_t place = 0;
+  while (place < line.size()) {
+    const size_t begin = line.find_first_not_of(" \t", place);
+    if (begin == std::string_view::npos) break;
+    const size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    place = end;
+  }
+  return words;
+}
+
+// A list of entries, either words (joined by blanks) or characters (joined by nothing).
+class ListVocabulary : public Vocabulary {
+ public:
+  ListVocabulary(char kind, std::vector<std::string> entries) : kind_(kind), entries_(std::move(entries)) {
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const auto [place, is_new] = ids_.emplace(entries_[i], special_tokens + static_cast<int32_t>(i));
+      if (!is_new || entries_[i].empty()) throw InputError("tokenizer: an entry is empty or comes twice");
+    }
+  }
+
+  int32_t size() const override { return special_tokens + static_cast<int32_t>(entries_.size()); }
+
+  std::vector<int32_t> encode(std::string_view line) const override {
+    std::vector<int32_t> tokens;
+    for (const std::string_view part : kind_ == word_kind ? split_words(line) : utf8_characters(line)) {
+      const auto found = ids_.find(std::string(part));
+      tokens.push_back(found == ids_.end() ? unknown_token : found->second);
+    }
+    return tokens;
+  }
+
+  std::string decode(const std::vector<int32_t>& tokens) const override {
+    std::string text;
+    for (const int32_t token : tokens) {
+      if (token == eos_token) break;
+      if (token == pad_token || token == bos_token) continue;
+      if (kind_ == word_kind && !text.empty()) text += ' ';
+      text += piece(token);
+    }
+    return text;
+  }
+
+  std::string piece(int32_t token) const override {
+    static const char* const specials[] = {"<pad>", "<unk>", "<s>", "</s>"};
+    if (token < 0 || token >= size()) {
+      throw ValueError("tokenizer: token " + std::to_string(token) + " is outside of [0," + std::to_string(size()) + ")");
+    }
+    return token < special_tokens ? specials[token] : entries_[static_cast<size_t>(token - special_tokens)];
+  }
+
+  // The kind, and each entry with its length before it: an entry may hold any byte.
+  std::string serialize() const override {
+    std::string out(1, kind_);
+    for (const std::string& entry : entries_) out += std::to_string(entry.size()) + ":" + entry;
+    return out;
+  }
+
+ private:
+  char kind_;
+  std::vector<std::string> entries_;
+  std::unordered_map<std::string, int32_t> ids_;
+};
+
+std::shared_ptr<const Vocabulary> load_list(char kind, std::string_view payload) {
+  std::vector<std::string> entries;
+  while (!payload.empty()) {
+    size_t length = 0, place = 0;
+    while (place < payload.size() && place < 9 && payload[place] >= '0' && payload[place] <= '9') {
+      length = length * 10 + static_cast<size_t>(payload[place++] - '0');
+    }
+    if (place == 0 || place >= payload.size() || payload[place] != ':' || length > payload.size() - place - 1) {
+      throw InputError("tokenizer: the list of entries is damaged");
+    }
+    entries.emplace_back(payload.substr(place + 1, length));
+    payload.remove_prefix(place + 1 + length);
+  }
+  return std::make_shared<ListVocabulary>(kind, std::move(entries));
+}
+
+// The most frequent first; equals by their bytes.
+std::shared_ptr<const Vocabulary> train_list(char kind, const std::vector<std::string>& lines,
+                                             const VocabularyOptions& options) {
+  std::map<std::string_view, int64_t> counts;
+  for (const std::string& line : lines) {
+    for (const std::string_view part : kind == word_kind ? split_words(line) : utf8_characters(line)) ++counts[part];
+  }
+  std::vector<std::pair<int64_t, std::string_view>> order;
+  for (const auto& [part, count] : counts) {
+    if (count >= options.min_frequency) order.emplace_back(-count, part);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), static_cast<size_t>(std::max(0, options.size - special_tokens))));
+  std::vector<std::string> entries;
+  for (const auto& [count, part] : order) entries.emplace_back(part);
+  return std::make_shared<ListVocabulary>(kind, std::move(entries));
+}
+
+}  // namespace
+
+std::shared_ptr<const Vocabulary> train_vocabulary(const std::vector<std::string>& lines,
+                                                   const VocabularyOptions& options) {
+  if (options.model == "word") return train_list(word_kind, lines, options);
+  if (options.model == "char") return train_list(character_kind, lines, options);
+  if (options.model == "unigram" || options.model == "bpe") return train_sentencepiece(lines, options);
+  throw InputError("vocabulary: unknown model \"" + options.model + "\"; use unigram, bpe, word or char");
+}
+
+std::shared_ptr<const Vocabulary> load_vocabulary(const std::string& bytes) {
+  const char kind = bytes.empty() ? '\0' : bytes[0];
+  if (kind == sentencepiece_kind) return load_sentencepiece(bytes.substr(1));
+  if (kind == word_kind || kind == character_kind) return load_list(kind, std::string_view(bytes).substr(1));
+  throw InputError("tokenizer: the bytes are of no known kind");
+}
+
+}  // namespace glass

@@ -1,0 +1,122 @@
+#include "glassformer/decode/translator.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "glassformer/autograd/tap.h"
+#include "glassformer/base/error.h"
+
+namespace glass {
+
+namespace {
+
+using Tokens = std::vector<int32_t>;
+
+struct SourceBatch {
+  Tensor source;   // [B,S]
+  Tensor lengths;  // [B]
+};
+
+SourceBatch make_source_batch(const std::vector<const Tokens*>& rows) {
+  size_t longest = 0;
+  for (const Tokens* row : rows) longest = std::max(longest, row->size());
+  const auto count = static_cast<Dim>(rows.size()), length = static_cast<Dim>(longest);
+  SourceBatch batch{Tensor::full({count, length}, pad_token, DType::i32), Tensor::zeros({count}, DType::i32)};
+  for (Dim b = 0; b < count; ++b) {
+    const Tokens& row = *rows[static_cast<size_t>(b)];
+    std::copy(row.begin(), row.end(), batch.source.data<int32_t>() + b * length);
+    batch.lengths.data<int32_t>()[b] = static_cast<int32_t>(row.size());
+  }
+  return batch;
+}
+
+// Line numbers with something to translate, in batches of similar length.
+std::vector<std::vector<size_t>> batches_by_length(const std::vector<Tokens>& sources, int64_t limit) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].size() > 1) order.push_back(i);  // more than EOS
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
+  std::vector<std::vector<size_t>> batches;
+  for (const size_t i : order) {
+    const auto longest = static_cast<int64_t>(sources[i].size());  // they come in rising length
+    if (batches.empty() || (static_cast<int64_t>(batches.back().size()) + 1) * longest > limit) batches.emplace_back();
+    batches.back().push_back(i);
+  }
+  return batches;
+}
+
+}  // namespace
+
+Translator Translator::load(const std::string& path) { return Translator(load_translation(path)); }
+
+Translator::Translator(SavedTranslation saved) : saved_(std::make_shared<SavedTranslation>(std::move(saved))) {
+  saved_->model->train(false);
+}
+
+std::vector<Translation> Translator::translate(const std::vector<std::string>& lines,
+                                               const TranslateOptions& options) const {
+  if (options.batch_tokens < 1 || options.max_source < 2) {
+    throw ValueError("translate: batch_tokens is 1 or more and max_source 2 or more");
+  }
+  std::vector<Translation> out(lines.size());
+  std::vector<Tokens> sources;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    Tokens tokens = saved_->source->encode(lines[i]);
+    const auto most = static_cast<size_t>(options.max_source - 1);
+    out[i].source_was_cut = tokens.size() > most;
+    tokens.resize(std::min(tokens.size(), most));
+    tokens.push_back(eos_token);
+    sources.push_back(std::move(tokens));
+  }
+  const int64_t limit = std::max<int64_t>(1, options.batch_tokens / options.search.beam);
+  for (const std::vector<size_t>& rows : batches_by_length(sources, limit)) {
+    std::vector<const Tokens*> batch_rows;
+    for (const size_t i : rows) batch_rows.push_back(&sources[i]);
+    const SourceBatch batch = make_source_batch(batch_rows);
+    auto results = search(*saved_->model, batch.source, batch.lengths, options.search);
+    for (size_t b = 0; b < rows.size(); ++b) {
+      Translation& translation = out[rows[b]];
+      translation.nbest = std::move(results[b]);
+      for (const Hypothesis& hypothesis : translation.nbest) {
+        translation.texts.push_back(saved_->target->decode(hypothesis.tokens));
+      }
+      if (!translation.texts.empty()) translation.text = translation.texts[0];
+    }
+  }
+  return out;
+}
+
+Translation Translator::translate(const std::string& line, const TranslateOptions& options) const {
+  return translate(std::vector<std::string>{line}, options)[0];
+}
+
+namespace {
+
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const Tokens& tokens) {
+  std::vector<std::string> pieces;
+  for (const int32_t token : tokens) pieces.push_back(vocabulary.piece(token));
+  return pieces;
+}
+
+}  // namespace
+
+AttentionMaps Translator::attention(const std::string& source, const std::string& target) const {
+  Tokens in = saved_->source->encode(source), out = saved_->target->encode(target);
+  in.push_back(eos_token);
+  out.insert(out.begin(), bos_token);
+  AttentionMaps maps{pieces_of(*saved_->source, in), pieces_of(*saved_->target, out), {}};
+
+  const NoGrad values_only;
+  const ListenToTaps listen([&](const std::string& path, const Tensor& value) {
+    constexpr std::string_view suffix = ".weights";
+    if (!path.ends_with(suffix)) return;
+    const Tensor weights = value.reshaped({value.size(1), value.size(2), value.size(3)});  // [1,H,T,S] -> [H,T,S]
+    maps.maps.push_back({path.substr(0, path.size() - suffix.size()), weights});
+  });
+  const SourceBatch batch = make_source_batch({&in});
+  (*saved_->model)(batch.source, batch.lengths, Tensor::from(out, {1, static_cast<Dim>(out.size())}));
+  return maps;
+}
+
+}  // namespace glass
