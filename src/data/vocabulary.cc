@@ -8,6 +8,7 @@
 #include "data/vocabulary_kinds.h"
 #include "glassformer/base/error.h"
 #include "glassformer/data/text.h"
+#include "glassformer/data/unicode.h"
 
 namespace glass {
 
@@ -113,10 +114,32 @@ std::shared_ptr<const Vocabulary> train_list(char kind, const std::vector<std::s
   return std::make_shared<ListVocabulary>(kind, std::move(entries));
 }
 
+// Folds the text to lower case before another vocabulary sees it.
+class LowercaseVocabulary : public Vocabulary {
+ public:
+  explicit LowercaseVocabulary(std::shared_ptr<const Vocabulary> inner) : inner_(std::move(inner)) {}
+  int32_t size() const override { return inner_->size(); }
+  std::vector<int32_t> encode(std::string_view line) const override { return inner_->encode(lowercase(line)); }
+  std::string decode(const std::vector<int32_t>& tokens) const override { return inner_->decode(tokens); }
+  std::string piece(int32_t token) const override { return inner_->piece(token); }
+  std::string serialize() const override { return lowercase_kind + inner_->serialize(); }
+
+ private:
+  std::shared_ptr<const Vocabulary> inner_;
+};
+
+std::shared_ptr<const Vocabulary> train_lowercase(const std::vector<std::string>& lines, VocabularyOptions options) {
+  std::vector<std::string> folded;
+  for (const std::string& line : lines) folded.push_back(lowercase(line));
+  options.lowercase = false;
+  return std::make_shared<LowercaseVocabulary>(train_vocabulary(folded, options));
+}
+
 }  // namespace
 
 std::shared_ptr<const Vocabulary> train_vocabulary(const std::vector<std::string>& lines,
                                                    const VocabularyOptions& options) {
+  if (options.lowercase) return train_lowercase(lines, options);
   if (options.model == "word") return train_list(word_kind, lines, options);
   if (options.model == "char") return train_list(character_kind, lines, options);
   if (options.model == "unigram" || options.model == "bpe") return train_sentencepiece(lines, options);
@@ -127,6 +150,9 @@ std::shared_ptr<const Vocabulary> load_vocabulary(const std::string& bytes) {
   const char kind = bytes.empty() ? '\0' : bytes[0];
   if (kind == sentencepiece_kind) return load_sentencepiece(bytes.substr(1));
   if (kind == word_kind || kind == character_kind) return load_list(kind, std::string_view(bytes).substr(1));
+  if (kind == lowercase_kind && bytes.size() > 1 && bytes[1] != lowercase_kind) {
+    return std::make_shared<LowercaseVocabulary>(load_vocabulary(bytes.substr(1)));
+  }
   throw InputError("tokenizer: the bytes are of no known kind");
 }
 

@@ -9,7 +9,7 @@
 
 namespace glass {
 
-inline constexpr char sentencepiece_kind = 'S', word_kind = 'W', character_kind = 'C';
+inline constexpr char sentencepiece_kind = 'S', word_kind = 'W', character_kind = 'C', lowercase_kind = 'L';
 
 std::shared_ptr<const Vocabulary> train_sentencepiece(const std::vector<std::string>& lines,
                                                       const VocabularyOptions& options);

@@ -1,0 +1,101 @@
+#include "glassformer/data/unicode.h"
+
+#include <utf8proc.h>
+
+#include "glassformer/data/text.h"
+
+namespace glass {
+
+namespace {
+
+char32_t decode(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  switch (character.size()) {
+    case 1: return byte(0);
+    case 2: return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
+    case 3: return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    default: return (byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu);
+  }
+}
+
+bool in_category(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category >= first && category <= last;
+}
+
+bool is_cased(char32_t c) {
+  return in_category(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT);
+}
+
+// Marks and the like, which the rule for the final sigma looks through.
+bool is_case_ignorable(char32_t c) {
+  return in_category(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MN) || c == U'\'' || c == U'\u2019' || c == U'.' ||
+         in_category(c, UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LM);
+}
+
+// Whether the sigma at `place` ends a word: a cased letter before it, none after.
+bool is_final_sigma(std::u32string_view text, size_t place) {
+  size_t before = place, after = place + 1;
+  while (before > 0 && is_case_ignorable(text[before - 1])) --before;
+  while (after < text.size() && is_case_ignorable(text[after])) ++after;
+  return before > 0 && is_cased(text[before - 1]) && (after == text.size() || !is_cased(text[after]));
+}
+
+}  // namespace
+
+std::u32string to_code_points(std::string_view text) {
+  std::string repaired;
+  if (valid_utf8_prefix(text) != text.size()) text = repaired = replace_invalid_utf8(text);
+  std::u32string out;
+  for (const std::string_view character : utf8_characters(text)) out += decode(character);
+  return out;
+}
+
+std::string to_utf8(std::u32string_view text) {
+  std::string out;
+  for (const char32_t c : text) {
+    utf8proc_uint8_t bytes[4];
+    const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes);
+    out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(length));
+  }
+  return out;
+}
+
+bool is_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+std::vector<std::u32string> split_at_spaces(std::u32string_view text) {
+  std::vector<std::u32string> words;
+  bool inside = false;
+  for (const char32_t c : text) {
+    const bool space = is_space(c);
+    if (!space && !inside) words.emplace_back();
+    if (!space) words.back() += c;
+    inside = !space;
+  }
+  return words;
+}
+
+bool is_punctuation(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO); }
+bool is_number(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
+bool is_symbol(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_SM, UTF8PROC_CATEGORY_SO); }
+
+std::u32string lowercase(std::u32string_view text) {
+  std::u32string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == U'\u0130') {
+      out += U"i\u0307";
+    } else if (text[i] == U'\u03A3') {
+      out += is_final_sigma(text, i) ? U'\u03C2' : U'\u03C3';
+    } else {
+      out += static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(text[i])));
+    }
+  }
+  return out;
+}
+
+std::string lowercase(std::string_view text) { return to_utf8(lowercase(to_code_points(text))); }
+
+}  // namespace glass

@@ -1,0 +1,56 @@
+#include "glassformer/train/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "glassformer/base/error.h"
+#include "kernels/adamw.h"
+#include "kernels/reduce.h"
+
+namespace glass {
+
+AdamW::AdamW(ParameterStore& parameters, const AdamWOptions& options)
+    : parameters_(parameters),
+      options_(options),
+      m_(Tensor::zeros({parameters.size()})),
+      v_(Tensor::zeros({parameters.size()})) {}
+
+void AdamW::step(double lr, double grad_scale) {
+  ++steps_;
+  Tensor values = parameters_.values();
+  kernels::adamw({lr, options_.beta1, options_.beta2, options_.epsilon, options_.weight_decay, steps_, grad_scale},
+                 parameters_.grads().data<float>(), values.numel(), values.data<float>(), m_.data<float>(),
+                 v_.data<float>());
+  values.mark_changed();
+}
+
+void AdamW::restore(int64_t steps, const Tensor& first_moment, const Tensor& second_moment) {
+  if (!(first_moment.shape() == m_.shape()) || !(second_moment.shape() == v_.shape())) {
+    throw InputError("optimizer state: moments of " + first_moment.shape().text() + " for " + m_.shape().text() +
+                     " parameters");
+  }
+  steps_ = steps;
+  m_.copy_from(first_moment);
+  v_.copy_from(second_moment);
+}
+
+double global_grad_norm(const ParameterStore& parameters) {
+  return std::sqrt(kernels::squared_norm(parameters.grads().data<float>(), parameters.size()));
+}
+
+double learning_rate(const ScheduleOptions& o, int64_t step) {
+  const auto now = static_cast<double>(step), warmup = static_cast<double>(o.warmup_steps);
+  if (step < o.warmup_steps) return o.lr * now / warmup;
+  const double rest = std::max(1.0, static_cast<double>(o.total_steps) - warmup);
+  const double progress = std::clamp((now - warmup) / rest, 0.0, 1.0);
+  switch (o.schedule) {
+    case Schedule::constant: return o.lr;
+    case Schedule::inverse_sqrt: return o.lr * std::sqrt(std::max(1.0, warmup) / now);
+    case Schedule::linear: return o.lr + (o.min_lr - o.lr) * progress;
+    case Schedule::cosine: return o.min_lr + (o.lr - o.min_lr) * (1 + std::cos(std::numbers::pi * progress)) / 2;
+  }
+  return o.lr;
+}
+
+}  // namespace glass
