@@ -25,7 +25,7 @@ Tensor checked_labels(const Tensor& logits, const Tensor& labels, int64_t ignore
 
 }  // namespace
 
-Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
+Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options, double* nll) {
   const Tensor target = checked_labels(logits, labels, options.ignored);
   const double smoothing = options.label_smoothing;
   if (!(smoothing >= 0 && smoothing < 1)) {
@@ -36,11 +36,10 @@ Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const Cross
   Tensor log_sums = Tensor::empty({rows}, logits.dtype());
   // y = Σ_rows [(1−ε)(lse − x_label) + ε(lse − mean x)], lse = log Σ exp x
   Tensor y = for_float(logits, [&]<class T>(T) {
-    return Tensor::full({},
-                        kernels::cross_entropy(dense.data<T>(), target.data<int64_t>(), rows, n, smoothing,
-                                               options.ignored, log_sums.data<T>())
-                            .loss,
-                        logits.dtype());
+    const kernels::CrossEntropySums sums = kernels::cross_entropy(
+        dense.data<T>(), target.data<int64_t>(), rows, n, smoothing, options.ignored, log_sums.data<T>());
+    if (nll != nullptr) *nll = sums.nll;
+    return Tensor::full({}, sums.loss, logits.dtype());
   });
   return record("cross_entropy", y, {logits},
                 [x = save(dense), target = save(target), log_sums = save(log_sums), rows, n, options](const Tensor& dy) {

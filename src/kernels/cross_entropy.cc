@@ -49,13 +49,13 @@ void probability_gradient(const double* x, int64_t n, double log_sum, double ups
 
 int64_t rows_per_chunk(int64_t n) { return std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n)); }
 
+// −Σ_v target_v · log p_v, given −log p of the label.
 template <class T>
-double row_loss(const T* x, int64_t label, int64_t n, double smoothing, T log_sum) {
-  const double label_term = static_cast<double>(log_sum) - static_cast<double>(x[label]);
-  if (smoothing == 0) return label_term;
+double smoothed_loss(const T* x, int64_t n, double smoothing, T log_sum, double nll) {
+  if (smoothing == 0) return nll;
   double sum = 0;
   for (int64_t j = 0; j < n; ++j) sum += static_cast<double>(x[j]);
-  return (1 - smoothing) * label_term + smoothing * (static_cast<double>(log_sum) - sum / static_cast<double>(n));
+  return (1 - smoothing) * nll + smoothing * (static_cast<double>(log_sum) - sum / static_cast<double>(n));
 }
 
 }  // namespace
@@ -63,18 +63,22 @@ double row_loss(const T* x, int64_t label, int64_t n, double smoothing, T log_su
 template <class T>
 CrossEntropySums cross_entropy(const T* logits, const int64_t* labels, int64_t rows, int64_t n, double smoothing,
                                int64_t ignored, T* log_sums) {
-  std::vector<double> losses(static_cast<size_t>(rows));
+  std::vector<double> losses(static_cast<size_t>(rows)), nlls(static_cast<size_t>(rows));
   parallel_for(rows, rows_per_chunk(n), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       if (labels[r] == ignored) continue;
       log_sums[r] = log_sum_exp(logits + r * n, n);
-      losses[static_cast<size_t>(r)] = row_loss(logits + r * n, labels[r], n, smoothing, log_sums[r]);
+      const T* row = logits + r * n;
+      const double nll = static_cast<double>(log_sums[r]) - static_cast<double>(row[labels[r]]);
+      nlls[static_cast<size_t>(r)] = nll;
+      losses[static_cast<size_t>(r)] = smoothed_loss(row, n, smoothing, log_sums[r], nll);
     }
   });
   CrossEntropySums sums;
   for (int64_t r = 0; r < rows; ++r) {
     if (labels[r] == ignored) continue;
     sums.loss += losses[static_cast<size_t>(r)];
+    sums.nll += nlls[static_cast<size_t>(r)];
     ++sums.count;
   }
   return sums;

@@ -7,6 +7,7 @@ namespace glass::kernels {
 
 struct CrossEntropySums {
   double loss = 0;    // Σ over counted rows of −Σ_v target_v · log p_v
+  double nll = 0;     // Σ over counted rows of −log p_label: the loss without smoothing
   int64_t count = 0;  // rows whose label is not `ignored`
 };
 

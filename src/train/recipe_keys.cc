@@ -117,6 +117,8 @@ std::vector<RecipeKey> train_keys() {
       train("validate_sentences", &T::validate_sentences, "decoded for BLEU and chrF at each validation; 0 for none", 0,
             many, {}, true),
       train("validate_beam", &T::validate_beam, "beam of that decoding", 1, 1000, {}, true),
+      train("validate_tokenize", &T::validate_tokenize, "BLEU's tokenizer there", 0, 0,
+            {"13a", "zh", "char", "intl", "none"}),
       train("best_by", &T::best_by, "what makes a checkpoint the best", 0, 0, {"nll", "bleu"}),
       train("choose", &T::choose, "the model that the run leaves: the best, the average of the last ones, or the last", 0, 0,
             {"best", "average", "last"}, true),

@@ -91,8 +91,10 @@ struct CrossEntropyOptions {
   int64_t ignored = -1;        // positions with this label count nowhere
 };
 // The sum over the counted positions of −Σ_v target_v · log softmax(logits)_v. logits [..., V]; labels int32 or int64
-// [...]. Sum, not mean: micro-batches add up, and the training step divides once by all tokens. Scalar float.
-Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});
+// [...]. Sum, not mean: micro-batches add up, and the training step divides once by all tokens. Scalar float. `nll`, if
+// given, receives the same sum without smoothing.
+Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {},
+                         double* nll = nullptr);
 Dim count_labels(const Tensor& labels, int64_t ignored);
 // cross_entropy_sum divided by the number of counted labels; zero if there is none.
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});

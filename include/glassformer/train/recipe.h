@@ -56,7 +56,7 @@ struct Recipe {
     double clip_norm = 1, label_smoothing = 0.1;
     int64_t checkpoint_every = 500, log_every = 50, validate_every = 500;
     int64_t validate_sentences = 500, validate_beam = 1;
-    std::string best_by = "nll", choose = "best";
+    std::string validate_tokenize = "13a", best_by = "nll", choose = "best";
     int64_t average_last = 5, patience = 10;
     std::string precision = "auto";
     int64_t seed = 1;

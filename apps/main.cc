@@ -1,0 +1,71 @@
+// glassformer: the program. One command a file; here are the top level and the exit codes.
+#include <csignal>
+#include <dnnl.h>
+
+#include "commands.h"
+#include "glassformer/base/isa.h"
+#include "glassformer/base/threads.h"
+#include "output.h"
+
+namespace glass::program {
+namespace {
+
+constexpr int failure = 1, bad_input = 2;
+
+std::string version_text() {
+  const dnnl_version_t* onednn = dnnl_version();
+  return fmt::format("glassformer {}\nISA {}{}, {} threads\noneDNN {}.{}.{}", GLASSFORMER_VERSION, isa_name(isa()),
+                     has_bf16_products() ? " with bf16" : "", threads(), onednn->major, onednn->minor, onednn->patch);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Trains, runs and explains Transformers on ordinary CPUs.", "glassformer");
+  app.set_version_flag("--version", version_text, "Version, instruction set, threads and libraries");
+  app.require_subcommand(1);
+  app.footer("`glassformer COMMAND --help` shows the options of a command and an example.\n"
+             "GLASSFORMER_ISA=generic|avx2|avx512|amx forces an instruction set.");
+  int thread_count = 0;
+  app.add_option("--threads", thread_count, "Threads to use (default: the cores there are)")->check(CLI::PositiveNumber);
+  app.fallthrough();
+  Action action;
+  add_train(app, action);
+  add_translate(app, action);
+  add_forecast(app, action);
+  add_evaluate(app, action);
+  add_score(app, action);
+  add_info(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : bad_input;
+  }
+  if (thread_count > 0) set_threads(thread_count);
+  isa();  // a wrong GLASSFORMER_ISA is said before any work
+  const int status = action();
+  flush_output();
+  return status;
+}
+
+int guarded(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const BrokenPipe&) {
+    return 0;
+  } catch (const InputError& error) {
+    say(std::string("glassformer: ") + error.what());
+    return bad_input;
+  } catch (const std::bad_alloc&) {
+    say("glassformer: out of memory; use a smaller batch or model");
+  } catch (const std::exception& error) {
+    say(std::string("glassformer: ") + error.what());
+  }
+  return failure;
+}
+
+}  // namespace
+}  // namespace glass::program
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which output.h turns into a quiet end
+  return glass::program::guarded(argc, argv);
+}

@@ -1,0 +1,33 @@
+// Data go to standard output, words to standard error.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "glassformer/base/error.h"
+
+namespace glass::program {
+
+// The reader of our output has gone (head, less): not a failure of ours.
+struct BrokenPipe {};
+
+inline void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return;
+  if (errno == EPIPE) throw BrokenPipe();
+  throw SystemError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+}
+
+inline void flush_output() {
+  if (std::fflush(stdout) == 0) return;
+  if (errno == EPIPE) throw BrokenPipe();
+  throw SystemError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+}
+
+inline void say(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+
+}  // namespace glass::program

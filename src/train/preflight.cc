@@ -1,0 +1,110 @@
+#include "train/preflight.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "glassformer/base/error.h"
+#include "glassformer/base/scope.h"
+#include "kernels/elementwise.h"
+
+namespace glass {
+
+namespace {
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  const Tensor x = a.contiguous(), y = b.contiguous();
+  return std::memcmp(x.raw(), y.raw(), static_cast<size_t>(x.numel()) * sizeof(float)) == 0;
+}
+
+[[noreturn]] void report_future(const char* what) {
+  throw Error(std::string("leak check: ") + what +
+              " changes the outputs before it, so the model would learn to copy the answer; the decoder's "
+              "self-attention needs AttentionMask::causal()");
+}
+
+// ‖a − b‖/‖a‖
+double relative_difference(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to_vector(), y = b.to_vector();
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    difference += (x[i] - y[i]) * (x[i] - y[i]);
+    norm += x[i] * x[i];
+  }
+  return std::sqrt(difference / std::max(norm, 1e-30));
+}
+
+Tensor padded_by(const Tensor& source, Dim columns, int32_t token) {
+  return concat({source, Tensor::full({source.size(0), columns}, token, DType::i32)}, 1);
+}
+
+// The first row of each tensor is enough: what leaks for one example leaks for all.
+Tensor first_row(const Tensor& x) { return x.narrowed(0, 0, 1).contiguous(); }
+
+}  // namespace
+
+void check_translation_leaks(const TranslationModel& model, const TranslationBatch& batch) {
+  const NoGrad values_only;
+  const Tensor source = first_row(batch.source), lengths = first_row(batch.source_lengths);
+  const Tensor target = first_row(batch.target_input);
+  const Tensor logits = model(source, lengths, target);  // [1,T,V]
+  const Dim last = target.size(1) - 1;
+  if (last > 0) {
+    Tensor changed = target.clone();
+    int32_t& token = changed.data<int32_t>()[last];
+    token = token == unknown_token ? eos_token : unknown_token;
+    if (!same_bits(logits.narrowed(1, 0, last), model(source, lengths, changed).narrowed(1, 0, last))) {
+      report_future("a later target token");
+    }
+  }
+  constexpr double rounding = 1e-4;  // other sizes may be summed in another order
+  const Tensor padded = model(padded_by(source, 3, unknown_token), lengths, target);
+  if (!(relative_difference(logits, padded) < rounding)) {
+    throw Error("leak check: the content of the padding changes the outputs; attention to the source needs "
+                "AttentionMask::lengths()");
+  }
+}
+
+void check_forecast_leaks(const ForecastModel& model, const Tensor& history, const Tensor& previous) {
+  const NoGrad values_only;
+  const Dim last = previous.size(1) - 1;
+  if (last == 0) return;
+  Tensor changed = previous.clone();
+  changed.narrowed(1, last, last + 1).fill(3);
+  if (!same_bits(model(history, previous).narrowed(1, 0, last), model(history, changed).narrowed(1, 0, last))) {
+    report_future("a later value");
+  }
+}
+
+TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, double measured) {
+  const std::vector<double> values = logits.to_vector();
+  double mean = 0, square = 0;
+  for (const double value : values) {
+    mean += value / static_cast<double>(values.size());
+    square += value * value / static_cast<double>(values.size());
+  }
+  const double variance = square - mean * mean, even = std::log(static_cast<double>(logits.size(-1)));
+  TrainingTask::FirstLoss out{even + variance / 2, measured, {}};
+  const bool close = std::abs(measured - out.expected) < 0.1 * out.expected;
+  out.explanation = fmt::format(
+      "first loss {:.3f}; ln V + variance of the logits / 2 = {:.3f} + {:.3f} = {:.3f}: {}", measured, even, variance / 2,
+      out.expected,
+      close ? "as it should be" : "more than 10 % apart; check the initial weights, the labels and the scale of the logits");
+  return out;
+}
+
+std::string first_non_finite(const std::function<void()>& forward) {
+  std::string found;
+  const ObserveOutputs observe([&](const char* operation, const Tensor& output, const Tensors& /*inputs*/) {
+    if (!found.empty() || output.dtype() != DType::f32) return;
+    const Tensor dense = output.contiguous();
+    if (!kernels::any_non_finite(dense.data<float>(), dense.numel())) return;
+    const std::string scope = scope_path();
+    found = fmt::format("{} {}{}", operation, output.shape().text(), scope.empty() ? "" : " in " + scope);
+  });
+  forward();
+  return found;
+}
+
+}  // namespace glass

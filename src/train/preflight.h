@@ -1,0 +1,20 @@
+// What is checked on the real model and data before the first update.
+#pragma once
+
+#include "glassformer/data/batches.h"
+#include "glassformer/models/forecast_model.h"
+#include "glassformer/train/task.h"
+
+namespace glass {
+
+// Changes later target tokens, and the source's padding, and compares the logits that must not notice. Throws Error.
+void check_translation_leaks(const TranslationModel& model, const TranslationBatch& batch);
+void check_forecast_leaks(const ForecastModel& model, const Tensor& history, const Tensor& previous);
+
+// A model that knows nothing spreads its probability evenly but for the spread of its own logits: ln V + variance/2.
+TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, double measured);
+
+// The first operation of a forward pass that gives a non-finite value, with its scope; empty if none does.
+std::string first_non_finite(const std::function<void()>& forward);
+
+}  // namespace glass
