@@ -10,12 +10,16 @@
 
 namespace glass {
 
-// One executed operation. Holds its inputs (to find their nodes) and what its derivative needs; both go when the backward
-// pass has used them.
+// One executed operation. Of its inputs it holds the gradient state only: their values are kept by whoever needs them, and
+// what the derivative needs is in `backward`.
 struct Node {
+  struct Input {
+    std::shared_ptr<GradState> state;  // null if the input is not part of a graph
+    Shape shape;
+  };
   const char* operation = "";
   std::string scope;
-  Tensors inputs;
+  std::vector<Input> inputs;
   Backward backward;
   bool released = false;
 
@@ -34,17 +38,15 @@ bool in_graph(const Tensor& tensor) {
   return tensor.grad_state()->requires_grad || tensor.grad_state()->node != nullptr;
 }
 
-const std::shared_ptr<Node>& node_of(const Tensor& tensor) { return tensor.grad_state()->node; }
-
 }  // namespace
 
 Node::~Node() {
   std::vector<std::shared_ptr<Node>> own;
   const bool outermost = dying_nodes == nullptr;
   if (outermost) dying_nodes = &own;
-  for (Tensor& input : inputs) {
-    if (in_graph(input) && node_of(input) && input.grad_state().use_count() == 1) {
-      dying_nodes->push_back(std::move(input.grad_state()->node));
+  for (Input& input : inputs) {
+    if (input.state && input.state->node && input.state.use_count() == 1) {
+      dying_nodes->push_back(std::move(input.state->node));
     }
   }
   if (!outermost) return;
@@ -89,7 +91,10 @@ Tensor record(const char* operation, Tensor output, const Tensors& inputs, Backw
   auto node = std::make_shared<Node>();
   node->operation = operation;
   node->scope = scope_path();
-  node->inputs = inputs;
+  for (const Tensor& input : inputs) {
+    const bool counts = in_graph(input);
+    node->inputs.push_back({counts ? input.grad_state() : nullptr, counts ? input.shape() : Shape()});
+  }
   node->backward = std::move(backward);
   auto state = std::make_shared<GradState>();
   state->node = std::move(node);
@@ -119,10 +124,8 @@ std::vector<Node*> backward_order(Node* root) {
       path.pop_back();
       continue;
     }
-    const Tensor& input = node->inputs[next++];
-    if (in_graph(input) && node_of(input) && seen.insert(node_of(input).get()).second) {
-      path.emplace_back(node_of(input).get(), 0);
-    }
+    const GradState* state = node->inputs[next++].state.get();
+    if (state != nullptr && state->node && seen.insert(state->node.get()).second) path.emplace_back(state->node.get(), 0);
   }
   return {finished.rbegin(), finished.rend()};
 }
@@ -190,13 +193,13 @@ Tensors input_grads(Node& node, const Tensor& grad) {
   }
 }
 
-void flow(const Tensor& input, const Tensor& grad, Pending& pending) {
-  if (!grad.defined() || !in_graph(input)) return;
-  if (!(grad.shape() == input.shape())) {
+void flow(const Node::Input& input, const Tensor& grad, Pending& pending) {
+  if (!grad.defined() || !input.state) return;
+  if (!(grad.shape() == input.shape)) {
     throw ShapeError("backward: a gradient of shape " + grad.shape().text() + " for an input of shape " +
-                     input.shape().text());
+                     input.shape.text());
   }
-  GradState& state = *input.grad_state();
+  GradState& state = *input.state;
   if (state.requires_grad || state.retain) keep(state, grad);
   if (state.node) pending.add(state.node.get(), grad);
 }
@@ -211,15 +214,15 @@ void backward(const Tensor& root, const Tensor& grad) {
   }
   const NoGrad no_graph;
   Pending pending;
-  flow(root, grad, pending);
-  if (!node_of(root)) return;
-  const std::shared_ptr<Node> alive = node_of(root);
+  flow({root.grad_state(), root.shape()}, grad, pending);
+  const std::shared_ptr<Node> alive = root.grad_state()->node;
+  if (!alive) return;
   for (Node* node : backward_order(alive.get())) {
     const Tensor output_grad = pending.take(node);
     if (!output_grad.defined()) continue;
     const Tensors grads = input_grads(*node, output_grad);
     for (size_t i = 0; i < node->inputs.size(); ++i) flow(node->inputs[i], grads[i], pending);
-    node->backward = nullptr;  // frees what was saved; the inputs stay, they are what keeps the nodes alive
+    node->backward = nullptr;  // frees what was saved
     node->released = true;
   }
 }

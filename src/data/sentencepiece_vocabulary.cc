@@ -92,7 +92,8 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
           {"bos_id", std::to_string(bos_token)},
           {"eos_id", std::to_string(eos_token)},
           {"num_threads", "1"},  // its result may depend on them
-          {"minloglevel", "2"}};
+          {"minloglevel", "2"},
+          {"hard_vocab_limit", options.fewer_allowed ? "false" : "true"}};
 }
 
 [[noreturn]] void explain_failure(const std::string& reason, const VocabularyOptions& options) {
@@ -100,7 +101,7 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
   static const std::regex largest("(<=|lower than|smaller than)\\s*(\\d+)");
   if (std::regex_search(reason, found, largest)) {
     throw InputError("vocabulary of " + std::to_string(options.size) + " subwords: the text allows at most " +
-                     found[2].str() + "; set data.vocab_size to that or less");
+                     found[2].str() + "; set data.vocab_size to that or less, or data.vocab_fewer = true");
   }
   throw InputError("vocabulary of " + std::to_string(options.size) + " subwords cannot be made from this text: " + reason);
 }

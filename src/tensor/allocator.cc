@@ -2,12 +2,12 @@
 
 #include <sys/mman.h>
 
-#include <bit>
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <set>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "glassformer/base/error.h"
 #include "glassformer/tensor/tensor.h"
@@ -18,93 +18,145 @@ namespace {
 
 constexpr size_t alignment = 64;
 constexpr size_t huge_page = size_t{2} << 20;
+constexpr size_t least_segment = size_t{64} << 20;
 
-// Eight sizes for each power of two: at most an eighth is wasted, and sizes that differ little share blocks.
-size_t size_class(size_t bytes) {
-  if (bytes <= 512) return (bytes + alignment - 1) / alignment * alignment;
-  const size_t step = std::bit_floor(bytes - 1) / 8;
-  return (bytes + step - 1) / step * step;
-}
+size_t rounded_up(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
-struct Cache {
+// Best fit within large segments; free neighbours are joined, so that batches of ever other shapes share the same memory.
+class Pool {
+ public:
+  char* take(size_t size) {
+    auto fit = by_size_.lower_bound({size, nullptr});
+    if (fit == by_size_.end()) {
+      add_segment(size);
+      fit = by_size_.lower_bound({size, nullptr});
+    }
+    const auto [held, block] = *fit;
+    by_size_.erase(fit);
+    by_address_.erase(block);
+    if (held > size) insert(block + size, held - size);
+    return block;
+  }
+
+  void give_back(char* block, size_t size) {
+    auto next = by_address_.lower_bound(block);
+    if (next != by_address_.end() && next->first == block + size && segments_.count(next->first) == 0) {
+      size += next->second;
+      next = remove(next);
+    }
+    if (next != by_address_.begin() && segments_.count(block) == 0) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == block) {
+        block = before->first;
+        size += before->second;
+        remove(before);
+      }
+    }
+    insert(block, size);
+  }
+
+  // Segments of which nothing is in use go back to the system.
+  void release_unused() {
+    for (auto segment = segments_.begin(); segment != segments_.end();) {
+      const auto whole = by_address_.find(segment->first);
+      if (whole == by_address_.end() || whole->second != segment->second) {
+        ++segment;
+        continue;
+      }
+      std::free(segment->first);
+      remove(whole);
+      segment = segments_.erase(segment);
+    }
+  }
+
+ private:
+  using ByAddress = std::map<char*, size_t>;
+
+  void insert(char* block, size_t size) {
+    by_address_.emplace(block, size);
+    by_size_.emplace(size, block);
+  }
+
+  ByAddress::iterator remove(ByAddress::iterator place) {
+    by_size_.erase({place->second, place->first});
+    return by_address_.erase(place);
+  }
+
+  void add_segment(size_t size) {
+    const size_t bytes = rounded_up(std::max(size, least_segment), huge_page);
+    auto* segment = static_cast<char*>(std::aligned_alloc(huge_page, bytes));
+    if (segment == nullptr) throw std::bad_alloc();
+    madvise(segment, bytes, MADV_HUGEPAGE);  // a hint; failing is harmless
+    segments_.emplace(segment, bytes);
+    insert(segment, bytes);
+  }
+
+  ByAddress by_address_;                         // free blocks
+  std::set<std::pair<size_t, char*>> by_size_;   // the same
+  std::map<char*, size_t> segments_;
+};
+
+struct Allocator {
   std::mutex mutex;
-  std::unordered_map<size_t, std::vector<void*>> free_blocks;
+  Pool pool;
   MemoryUse use;
 };
 
 // Never destroyed: tensors with static lifetime may outlive any order of destruction.
-Cache& cache() {
-  static Cache* instance = new Cache;
+Allocator& allocator() {
+  static Allocator* instance = new Allocator;
   return *instance;
 }
 
-void free_all(Cache& c) {
-  for (auto& [size, blocks] : c.free_blocks) {
-    for (void* block : blocks) std::free(block);
-  }
-  c.free_blocks.clear();
-}
-
-void* allocate(size_t capacity) {
-  const size_t align = capacity >= huge_page ? huge_page : alignment;
-  void* block = std::aligned_alloc(align, (capacity + align - 1) / align * align);
-  if (block != nullptr && align == huge_page) madvise(block, capacity, MADV_HUGEPAGE);  // a hint; failing is harmless
-  return block;
+[[noreturn]] void report_exhaustion(size_t bytes, size_t in_use) {
+  throw SystemError("out of memory: a tensor of " + std::to_string(bytes) + " bytes does not fit beside the " +
+                    std::to_string(in_use) + " in use");
 }
 
 }  // namespace
 
 void* acquire_block(size_t bytes, size_t& capacity) {
-  capacity = size_class(bytes == 0 ? 1 : bytes);
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  void* block = nullptr;
-  if (auto found = c.free_blocks.find(capacity); found != c.free_blocks.end() && !found->second.empty()) {
-    block = found->second.back();
-    found->second.pop_back();
-  } else {
-    block = allocate(capacity);
-    if (block == nullptr) {
-      free_all(c);
-      block = allocate(capacity);
-    }
-    if (block == nullptr) {
-      throw SystemError("out of memory: a tensor of " + std::to_string(bytes) + " bytes does not fit beside the " +
-                        std::to_string(c.use.current) + " in use");
-    }
+  Allocator& a = allocator();
+  const std::lock_guard lock(a.mutex);
+  if (bytes > (size_t{1} << 46)) report_exhaustion(bytes, a.use.current);
+  capacity = rounded_up(std::max<size_t>(1, bytes), alignment);
+  try {
+    void* block = a.pool.take(capacity);
+    a.use.current += capacity;
+    a.use.peak = std::max(a.use.peak, a.use.current);
+    return block;
+  } catch (const std::bad_alloc&) {
+    report_exhaustion(bytes, a.use.current);
   }
-  c.use.current += capacity;
-  c.use.peak = std::max(c.use.peak, c.use.current);
-  return block;
 }
 
 void release_block(void* block, size_t capacity) noexcept {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  c.use.current -= capacity;
+  Allocator& a = allocator();
+  const std::lock_guard lock(a.mutex);
+  a.use.current -= capacity;
   try {
-    c.free_blocks[capacity].push_back(block);
+    a.pool.give_back(static_cast<char*>(block), capacity);
   } catch (...) {
-    std::free(block);  // no memory to remember it by
+    // No memory even to remember the block by: it stays unused, and the next allocation reports the shortage.
   }
 }
 
 void release_cached_memory() {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  free_all(c);
+  Allocator& a = allocator();
+  const std::lock_guard lock(a.mutex);
+  a.pool.release_unused();
 }
 
 MemoryUse memory_use() {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  return c.use;
+  Allocator& a = allocator();
+  const std::lock_guard lock(a.mutex);
+  return a.use;
 }
 
 void reset_peak_memory() {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  c.use.peak = c.use.current;
+  Allocator& a = allocator();
+  const std::lock_guard lock(a.mutex);
+  a.use.peak = a.use.current;
 }
 
 }  // namespace glass

@@ -14,8 +14,8 @@ struct Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  size_t capacity = 0;  // before `data`, whose initialiser sets it
   void* data = nullptr;
-  size_t capacity = 0;
   std::atomic<uint32_t> version{0};  // in-place changes, through any view
 };
 

@@ -77,6 +77,7 @@ std::vector<RecipeKey> data_keys() {
       data("normalization", &D::normalization, "of subwords, by SentencePiece's names", 0, 0,
            {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}),
       data("vocab_size", &D::vocab_size, "tokens, special ones included", 5, 1 << 24),
+      data("vocab_fewer", &D::vocab_fewer, "take what the text allows where it allows fewer subwords"),
       data("min_frequency", &D::min_frequency, "a rarer word or character is unknown", 1, many),
       data("character_coverage", &D::character_coverage, "share of characters that subwords cover", 0.5, 1),
       data("max_length", &D::max_length, "longest side in tokens", 2, many),

@@ -50,6 +50,7 @@ Vocabularies train_vocabularies(const Recipe& r, const ParallelText& text) {
   VocabularyOptions options{d.vocab_model, static_cast<int32_t>(d.vocab_size), static_cast<int32_t>(d.min_frequency),
                             d.character_coverage};
   options.lowercase = d.lowercase;
+  options.fewer_allowed = d.vocab_fewer;
   options.normalization = d.normalization;
   if (d.vocab == "separate") return {train_vocabulary(text.source, options), train_vocabulary(text.target, options)};
   std::vector<std::string> both = text.source;

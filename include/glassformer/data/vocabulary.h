@@ -36,6 +36,7 @@ struct VocabularyOptions {
   int32_t size = 8000;            // special tokens included; words and characters: at most
   int32_t min_frequency = 2;      // words and characters only
   double character_coverage = 0.9995;
+  bool fewer_allowed = false;  // take what the text allows where it allows fewer than `size` subwords
   bool lowercase = false;  // fold the text first, when training and when encoding
   std::string normalization = "nmt_nfkc";  // subwords only: nmt_nfkc | nfkc | nmt_nfkc_cf | nfkc_cf | identity
 };

@@ -30,7 +30,7 @@ struct Recipe {
   struct Data {
     std::string source, target, pairs, valid_source, valid_target, valid_pairs;
     double valid_fraction = 0.02;
-    bool lowercase = false, replace_invalid = false;
+    bool lowercase = false, replace_invalid = false, vocab_fewer = false;
     std::string vocab = "separate", vocab_model = "unigram", normalization = "nmt_nfkc";
     int64_t vocab_size = 8000, min_frequency = 2;
     double character_coverage = 0.9995;
