@@ -23,14 +23,25 @@ bool in_category(char32_t c, utf8proc_category_t first, utf8proc_category_t last
   return category >= first && category <= last;
 }
 
+// Unicode's Cased: letters of a case, and what only looks like one (Other_Lowercase, Other_Uppercase): ordinals, Roman
+// numerals, enclosed letters. Modifier letters, cased too, are case-ignorable and so never asked about.
 bool is_cased(char32_t c) {
-  return in_category(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT);
+  return in_category(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT) || c == 0xAA || c == 0xBA ||
+         (c >= 0x2160 && c <= 0x217F) || (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+         (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
 }
 
-// Marks and the like, which the rule for the final sigma looks through.
+// Unicode's Case_Ignorable, which the rule for the final sigma looks through: marks, modifiers, formats, and what may
+// be inside a word (Word_Break MidLetter, MidNumLet and Single_Quote).
 bool is_case_ignorable(char32_t c) {
-  return in_category(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MN) || c == U'\'' || c == U'\u2019' || c == U'.' ||
-         in_category(c, UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LM);
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  if (category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
+      category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK) {
+    return true;
+  }
+  static constexpr std::u32string_view inside_words =
+      U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
+  return inside_words.find(c) != std::u32string_view::npos;
 }
 
 // Whether the sigma at `place` ends a word: a cased letter before it, none after.

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "decode/ngrams.h"
-#include "glassformer/base/error.h"
+#include "decode/references.h"
 
 namespace glass {
 
@@ -14,14 +14,18 @@ namespace {
 
 constexpr size_t orders = 4;
 
-const char* smoothing_name(BleuSmoothing smoothing) {
-  switch (smoothing) {
+double smoothing_value(const BleuOptions& options) {
+  return options.smoothing_value.value_or(options.smoothing == BleuSmoothing::floor ? 0.1 : 1);
+}
+
+std::string smoothing_text(const BleuOptions& options) {
+  switch (options.smoothing) {
     case BleuSmoothing::none: return "none";
     case BleuSmoothing::exp: return "exp";
-    case BleuSmoothing::floor: return "floor[0.10]";
-    case BleuSmoothing::add_k: return "add-k[1.00]";
+    case BleuSmoothing::floor: return fmt::format("floor[{:.2f}]", smoothing_value(options));
+    case BleuSmoothing::add_k: return fmt::format("add-k[{:.2f}]", smoothing_value(options));
   }
-  return "";
+  return {};
 }
 
 // The length of the reference closest to the hypothesis; of two as close, the shorter.
@@ -57,6 +61,34 @@ BleuStatistics sentence_statistics(const std::vector<std::u32string>& hypothesis
 
 double log_or_least(double value) { return value == 0 ? -9999999999.0 : std::log(value); }
 
+double brevity_penalty(const BleuStatistics& sum) {
+  if (sum.hypothesis_length >= sum.reference_length) return 1;
+  if (sum.hypothesis_length == 0) return 0;
+  return std::exp(1 - static_cast<double>(sum.reference_length) / static_cast<double>(sum.hypothesis_length));
+}
+
+// Fills the precisions up to the first order that the hypothesis has no n-grams of; returns how many those are.
+size_t smoothed_precisions(const BleuStatistics& sum, const BleuOptions& options,
+                           std::array<double, orders>& precisions) {
+  const double value = smoothing_value(options);
+  double share = 1;  // exp smoothing: each order without a match counts half of the one before
+  for (size_t n = 0; n < orders; ++n) {
+    const double added = options.smoothing == BleuSmoothing::add_k && n > 0 ? value : 0;
+    const double correct = static_cast<double>(sum.correct[n]) + added,
+                 total = static_cast<double>(sum.total[n]) + added;
+    if (total == 0) return n;
+    if (correct > 0) {
+      precisions[n] = 100 * correct / total;
+    } else if (options.smoothing == BleuSmoothing::exp) {
+      share *= 2;
+      precisions[n] = 100 / (share * total);
+    } else if (options.smoothing == BleuSmoothing::floor) {
+      precisions[n] = 100 * value / total;
+    }
+  }
+  return orders;
+}
+
 }  // namespace
 
 BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
@@ -71,19 +103,15 @@ BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
 
 std::vector<BleuStatistics> bleu_statistics(const std::vector<std::string>& hypotheses, const References& references,
                                             const BleuOptions& options) {
-  if (references.empty()) throw InputError("BLEU: no reference");
-  for (const auto& reference : references) {
-    if (reference.size() != hypotheses.size()) {
-      throw InputError(fmt::format("BLEU: {} hypotheses for {} reference lines", hypotheses.size(), reference.size()));
-    }
-  }
+  check_references("BLEU", hypotheses.size(), references);
   std::vector<BleuStatistics> out;
   for (size_t line = 0; line < hypotheses.size(); ++line) {
     std::vector<std::vector<std::u32string>> tokenized;
     for (const auto& reference : references) {
       tokenized.push_back(bleu_tokenize(options.tokenizer, reference[line], options.lowercase));
     }
-    out.push_back(sentence_statistics(bleu_tokenize(options.tokenizer, hypotheses[line], options.lowercase), tokenized));
+    out.push_back(
+        sentence_statistics(bleu_tokenize(options.tokenizer, hypotheses[line], options.lowercase), tokenized));
   }
   return out;
 }
@@ -92,32 +120,13 @@ BleuScore bleu_from_statistics(const BleuStatistics& sum, const BleuOptions& opt
   BleuScore out;
   out.hypothesis_length = sum.hypothesis_length;
   out.reference_length = sum.reference_length;
-  const auto hypothesis = static_cast<double>(sum.hypothesis_length), reference = static_cast<double>(sum.reference_length);
-  if (hypothesis < reference) out.brevity_penalty = hypothesis > 0 ? std::exp(1 - reference / hypothesis) : 0;
+  out.brevity_penalty = brevity_penalty(sum);
   if (std::all_of(sum.correct.begin(), sum.correct.end(), [](int64_t c) { return c == 0; })) return out;
-
-  double halved = 1;  // exp smoothing: each order without a match counts half of the one before
-  size_t effective = orders;
-  for (size_t n = 0; n < orders; ++n) {
-    auto correct = static_cast<double>(sum.correct[n]), total = static_cast<double>(sum.total[n]);
-    if (options.smoothing == BleuSmoothing::add_k && n > 0) {
-      correct += 1;
-      total += 1;
-    }
-    if (total == 0) break;
-    if (options.effective_order) effective = n + 1;
-    if (correct > 0) {
-      out.precisions[n] = 100 * correct / total;
-    } else if (options.smoothing == BleuSmoothing::exp) {
-      halved *= 2;
-      out.precisions[n] = 100 / (halved * total);
-    } else if (options.smoothing == BleuSmoothing::floor) {
-      out.precisions[n] = 100 * 0.1 / total;
-    }
-  }
+  const size_t present = smoothed_precisions(sum, options, out.precisions);
+  const size_t averaged = options.effective_order ? present : orders;
   double logs = 0;
-  for (size_t n = 0; n < effective; ++n) logs += log_or_least(out.precisions[n]);
-  out.score = out.brevity_penalty * std::exp(logs / static_cast<double>(effective));
+  for (size_t n = 0; n < averaged; ++n) logs += log_or_least(out.precisions[n]);
+  out.score = out.brevity_penalty * std::exp(logs / static_cast<double>(averaged));
   return out;
 }
 
@@ -127,17 +136,28 @@ BleuScore bleu(const std::vector<std::string>& hypotheses, const References& ref
   return bleu_from_statistics(sum, options);
 }
 
+BleuScore sentence_bleu(const std::string& hypothesis, const std::vector<std::string>& references,
+                        BleuOptions options) {
+  References lines;
+  for (const std::string& reference : references) lines.push_back({reference});
+  options.effective_order = true;
+  return bleu({hypothesis}, lines, options);
+}
+
+double BleuScore::length_ratio() const {
+  return reference_length > 0 ? static_cast<double>(hypothesis_length) / static_cast<double>(reference_length) : 0;
+}
+
 std::string BleuScore::text() const {
-  const double ratio = reference_length > 0 ? static_cast<double>(hypothesis_length) / static_cast<double>(reference_length) : 0;
   return fmt::format("BLEU = {:.2f} {:.1f}/{:.1f}/{:.1f}/{:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} ref_len = {})",
-                     score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, ratio,
+                     score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, length_ratio(),
                      hypothesis_length, reference_length);
 }
 
 std::string bleu_signature(const BleuOptions& options, size_t references) {
   return fmt::format("nrefs:{}|case:{}|eff:{}|tok:{}|smooth:{}|version:2.6.0", references,
                      options.lowercase ? "lc" : "mixed", options.effective_order ? "yes" : "no",
-                     bleu_tokenizer_name(options.tokenizer), smoothing_name(options.smoothing));
+                     bleu_tokenizer_name(options.tokenizer), smoothing_text(options));
 }
 
 }  // namespace glass

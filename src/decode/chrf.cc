@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "decode/ngrams.h"
+#include "decode/references.h"
 #include "glassformer/base/error.h"
 #include "glassformer/data/unicode.h"
 
@@ -10,7 +14,9 @@ namespace glass {
 
 namespace {
 
-bool is_ascii_punctuation(char32_t c) { return c > U' ' && c < 0x7F && !(c >= U'0' && c <= U'9') && !((c | 0x20) >= U'a' && (c | 0x20) <= U'z'); }
+bool is_ascii_punctuation(char32_t c) {
+  return std::u32string_view(U"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").find(c) != std::u32string_view::npos;
+}
 
 // Words with one punctuation mark at an end apart; the end comes before the start.
 std::vector<std::u32string> words_of(const std::u32string& text) {
@@ -32,12 +38,10 @@ std::vector<std::u32string> words_of(const std::u32string& text) {
 std::vector<NgramCounts> all_ngrams(const std::string& line, const ChrfOptions& options) {
   std::u32string text = to_code_points(line);
   if (options.lowercase) text = lowercase(text);
-  std::u32string joined;
-  for (const std::u32string& word : split_at_spaces(text)) joined += word;
+  const auto words = options.word_order > 0 ? words_of(text) : std::vector<std::u32string>();
+  if (!options.whitespace) text.erase(std::remove_if(text.begin(), text.end(), is_space), text.end());
   std::vector<NgramCounts> out;
-  for (int n = 1; n <= options.char_order; ++n) out.push_back(character_ngrams(joined, static_cast<size_t>(n)));
-  if (options.word_order == 0) return out;
-  const auto words = words_of(text);
+  for (int n = 1; n <= options.char_order; ++n) out.push_back(character_ngrams(text, static_cast<size_t>(n)));
   for (int n = 1; n <= options.word_order; ++n) out.push_back(word_ngrams(words, static_cast<size_t>(n)));
   return out;
 }
@@ -60,8 +64,53 @@ ChrfStatistics match(const std::vector<NgramCounts>& hypothesis, const std::vect
 }
 
 void add_to(std::vector<int64_t>& sum, const std::vector<int64_t>& more) {
-  sum.resize(more.size());
+  sum.resize(std::max(sum.size(), more.size()));
   for (size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
+}
+
+void check_at_least(const char* name, int value, int least) {
+  if (value < least) throw ValueError(fmt::format("chrF: {} is {}, must be {} or more", name, value, least));
+}
+
+void check(const ChrfOptions& options) {
+  check_at_least("char_order", options.char_order, 1);
+  check_at_least("word_order", options.word_order, 0);
+  check_at_least("beta", options.beta, 1);
+}
+
+// The weighted harmonic mean of precision and recall; 0 if both are.
+double f_score(double precision, double recall, int beta) {
+  const double factor = static_cast<double>(beta) * beta;
+  if (precision + recall == 0) return 0;
+  return (1 + factor) * precision * recall / (factor * precision + recall);
+}
+
+double ratio(int64_t part, int64_t whole, double without) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : without;
+}
+
+double mean_of_f_scores(const ChrfStatistics& sum, int beta) {
+  constexpr double eps = 1e-16;  // what an order without n-grams counts, and one without a match
+  double scores = 0;
+  for (size_t i = 0; i < sum.common.size(); ++i) {
+    const double precision = ratio(sum.common[i], sum.hypothesis[i], eps);
+    const double recall = ratio(sum.common[i], sum.reference[i], eps);
+    scores += precision + recall > 0 ? f_score(precision, recall, beta) : eps;
+  }
+  return scores / static_cast<double>(sum.common.size());
+}
+
+// Over the orders that both sides have.
+double f_score_of_means(const ChrfStatistics& sum, int beta) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (size_t i = 0; i < sum.common.size(); ++i) {
+    if (sum.hypothesis[i] == 0 || sum.reference[i] == 0) continue;
+    precision += ratio(sum.common[i], sum.hypothesis[i], 0);
+    recall += ratio(sum.common[i], sum.reference[i], 0);
+    ++orders;
+  }
+  return orders == 0 ? 0 : f_score(precision / orders, recall / orders, beta);
 }
 
 }  // namespace
@@ -75,11 +124,8 @@ ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
 
 std::vector<ChrfStatistics> chrf_statistics(const std::vector<std::string>& hypotheses, const References& references,
                                             const ChrfOptions& options) {
-  for (const auto& reference : references) {
-    if (reference.size() != hypotheses.size()) {
-      throw InputError(fmt::format("chrF: {} hypotheses for {} reference lines", hypotheses.size(), reference.size()));
-    }
-  }
+  check(options);
+  check_references("chrF", hypotheses.size(), references);
   std::vector<ChrfStatistics> out;
   for (size_t line = 0; line < hypotheses.size(); ++line) {
     const auto hypothesis = all_ngrams(hypotheses[line], options);
@@ -99,20 +145,8 @@ std::vector<ChrfStatistics> chrf_statistics(const std::vector<std::string>& hypo
 }
 
 double chrf_from_statistics(const ChrfStatistics& sum, const ChrfOptions& options) {
-  double precision = 0, recall = 0;
-  int orders = 0;
-  for (size_t i = 0; i < sum.hypothesis.size(); ++i) {
-    if (sum.hypothesis[i] == 0 || sum.reference[i] == 0) continue;
-    precision += static_cast<double>(sum.common[i]) / static_cast<double>(sum.hypothesis[i]);
-    recall += static_cast<double>(sum.common[i]) / static_cast<double>(sum.reference[i]);
-    ++orders;
-  }
-  if (orders == 0) return 0;
-  precision /= orders;
-  recall /= orders;
-  if (precision + recall == 0) return 0;
-  const double factor = static_cast<double>(options.beta) * options.beta;
-  return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
+  if (sum.common.empty()) return 0;
+  return 100 * (options.eps_smoothing ? mean_of_f_scores(sum, options.beta) : f_score_of_means(sum, options.beta));
 }
 
 double chrf(const std::vector<std::string>& hypotheses, const References& references, const ChrfOptions& options) {
@@ -126,8 +160,9 @@ std::string chrf_name(const ChrfOptions& options) {
 }
 
 std::string chrf_signature(const ChrfOptions& options, size_t references) {
-  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:2.6.0", references,
-                     options.lowercase ? "lc" : "mixed", options.char_order, options.word_order);
+  return fmt::format("nrefs:{}|case:{}|eff:{}|nc:{}|nw:{}|space:{}|version:2.6.0", references,
+                     options.lowercase ? "lc" : "mixed", options.eps_smoothing ? "no" : "yes", options.char_order,
+                     options.word_order, options.whitespace ? "yes" : "no");
 }
 
 }  // namespace glass

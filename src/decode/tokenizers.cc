@@ -28,8 +28,8 @@ bool is_separate(char32_t c) {
          (c >= U':' && c <= U'@') || c == U'/';
 }
 
-// Replaces each pair of neighbours for which matches(first, second) by insert(first, second), from left to right and without
-// overlap, as a regular expression's substitution does.
+// Replaces each pair of neighbours for which matches(first, second) by insert(first, second), from left to right and
+// without overlap, as a regular expression's substitution does.
 template <class Matches, class Insert>
 std::u32string replace_pairs(const std::u32string& text, Matches matches, Insert insert) {
   std::u32string out;
@@ -73,9 +73,12 @@ std::u32string space_around(const std::u32string& text, Matches matches) {
 // The rules that 13a and zh share.
 std::vector<std::u32string> western(std::u32string text) {
   text = space_around(text, is_separate);
-  text = replace_pairs(text, [](char32_t a, char32_t b) { return !is_digit(a) && is_stop(b); }, space_around_second);
-  text = replace_pairs(text, [](char32_t a, char32_t b) { return is_stop(a) && !is_digit(b); }, space_around_first);
-  text = replace_pairs(text, [](char32_t a, char32_t b) { return is_digit(a) && b == U'-'; }, space_around_second);
+  text = replace_pairs(
+      text, [](char32_t a, char32_t b) { return !is_digit(a) && is_stop(b); }, space_around_second);
+  text = replace_pairs(
+      text, [](char32_t a, char32_t b) { return is_stop(a) && !is_digit(b); }, space_around_first);
+  text = replace_pairs(
+      text, [](char32_t a, char32_t b) { return is_digit(a) && b == U'-'; }, space_around_second);
   return split_at_spaces(text);
 }
 
@@ -96,17 +99,16 @@ std::vector<std::u32string> tokenize_13a(std::u32string text) {
   return western(U" " + text + U" ");
 }
 
-// The reference writes two of its ranges with five-digit escapes that its language reads as four digits and a character;
-// U+2001…U+2A6D and U+2F81…U+2FA1 are what they then mean, and what its published scores rest on.
+// The reference writes two of its ranges with five-digit escapes that its language reads as four digits and a
+// character; U+2001…U+2A6D and U+2F81…U+2FA1 are what they then mean, and what its published scores rest on.
 bool is_chinese(char32_t c) {
   struct Range {
     char32_t first, last;
   };
   static constexpr Range ranges[] = {
-      {0x2001, 0x2A6D}, {0x2E80, 0x2EFF}, {0x2F00, 0x2FDF}, {0x2FF0, 0x2FFF}, {0x3000, 0x303F},
-      {0x3100, 0x312F}, {0x31A0, 0x31BF}, {0x31C0, 0x31EF}, {0x3200, 0x32FF}, {0x3300, 0x33FF},
-      {0x3400, 0x4DB5}, {0x4E00, 0x9FBB}, {0xF900, 0xFA2D}, {0xFA30, 0xFA6A}, {0xFA70, 0xFAD9},
-      {0xFE10, 0xFE1F}, {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}};
+      {0x2001, 0x2A6D}, {0x2E80, 0x2EFF}, {0x2F00, 0x2FDF}, {0x2FF0, 0x2FFF}, {0x3000, 0x303F}, {0x3100, 0x312F},
+      {0x31A0, 0x31BF}, {0x31C0, 0x31EF}, {0x3200, 0x32FF}, {0x3300, 0x33FF}, {0x3400, 0x4DB5}, {0x4E00, 0x9FBB},
+      {0xF900, 0xFA2D}, {0xFA30, 0xFA6A}, {0xFA70, 0xFAD9}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}};
   return std::any_of(std::begin(ranges), std::end(ranges), [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
@@ -122,10 +124,10 @@ std::vector<std::u32string> tokenize_zh(std::u32string text) {
 }
 
 std::vector<std::u32string> tokenize_intl(std::u32string text) {
-  text = replace_pairs(text, [](char32_t a, char32_t b) { return !is_number(a) && is_punctuation(b); },
-                       space_around_second);
-  text = replace_pairs(text, [](char32_t a, char32_t b) { return is_punctuation(a) && !is_number(b); },
-                       space_around_first);
+  text = replace_pairs(
+      text, [](char32_t a, char32_t b) { return !is_number(a) && is_punctuation(b); }, space_around_second);
+  text = replace_pairs(
+      text, [](char32_t a, char32_t b) { return is_punctuation(a) && !is_number(b); }, space_around_first);
   return split_at_spaces(space_around(text, is_symbol));
 }
 

@@ -1,5 +1,4 @@
-// Eight Philox counters are worked on at once: the rounds of one depend on each other, those of eight do not, and the
-// compiler makes vectors of them.
+// A vector of Philox counters is worked on at once: the rounds of one depend on each other, those of several do not.
 #include "kernels/dropout.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -8,51 +7,70 @@
 // Highway includes this file once for each target, so what follows must come after.
 #include <hwy/highway.h>
 
+#include "glassformer/base/random.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
-constexpr int blocks = 16;  // counters at once
+namespace hn = hwy::HWY_NAMESPACE;
 
-// words[4·i + lane] for counters (c0, c1, c2, first + i): philox() of base/random.h, value for value.
-void philox_blocks(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t first, uint32_t* words) {
-  uint32_t x0[blocks], x1[blocks], x2[blocks], x3[blocks];
-  for (int i = 0; i < blocks; ++i) {
-    x0[i] = c0;
-    x1[i] = c1;
-    x2[i] = c2;
-    x3[i] = first + static_cast<uint32_t>(i);
-  }
+constexpr size_t most_blocks = 64;  // lanes of the widest vector
+
+#if HWY_TARGET == HWY_SCALAR
+
+// Without vectors there is nothing to work on at once.
+int64_t philox_blocks(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t first, uint32_t* words) {
+  const PhiloxBlock block = philox(key, {c0, c1, c2, first});
+  for (size_t i = 0; i < block.size(); ++i) words[i] = block[i];
+  return 1;
+}
+
+#else
+
+// The low and the high half of each lane's product with `factor`.
+template <class V>
+HWY_INLINE void multiply(V x, V factor, V& low, V& high) {
+  const hn::DFromV<V> d;
+  const hn::RepartitionToWide<decltype(d)> wide;
+  const auto even = hn::MulEven(x, factor);
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, x))), factor);
+  low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
+  high = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
+}
+
+// words[4·i + lane] for counters (c0, c1, c2, first + i), one i a vector lane: philox() of base/random.h, value for value.
+// Returns how many i.
+int64_t philox_blocks(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t first, uint32_t* words) {
+  const hn::CappedTag<uint32_t, most_blocks> d;
+  auto x0 = hn::Set(d, c0), x1 = hn::Set(d, c1), x2 = hn::Set(d, c2), x3 = hn::Iota(d, first);
+  const auto factor0 = hn::Set(d, 0xD2511F53u), factor1 = hn::Set(d, 0xCD9E8D57u);
   auto key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < blocks; ++i) {
-      const uint64_t product0 = uint64_t{0xD2511F53u} * x0[i];
-      const uint64_t product1 = uint64_t{0xCD9E8D57u} * x2[i];
-      const uint32_t next0 = static_cast<uint32_t>(product1 >> 32) ^ x1[i] ^ key0;
-      const uint32_t next2 = static_cast<uint32_t>(product0 >> 32) ^ x3[i] ^ key1;
-      x1[i] = static_cast<uint32_t>(product1);
-      x3[i] = static_cast<uint32_t>(product0);
-      x0[i] = next0;
-      x2[i] = next2;
-    }
+    auto low0 = x0, high0 = x0, low1 = x0, high1 = x0;
+    multiply(x0, factor0, low0, high0);
+    multiply(x2, factor1, low1, high1);
+    x0 = hn::Xor(hn::Xor(high1, x1), hn::Set(d, key0));
+    x2 = hn::Xor(hn::Xor(high0, x3), hn::Set(d, key1));
+    x1 = low1;
+    x3 = low0;
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
-  for (int i = 0; i < blocks; ++i) {
-    words[4 * i] = x0[i];
-    words[4 * i + 1] = x1[i];
-    words[4 * i + 2] = x2[i];
-    words[4 * i + 3] = x3[i];
-  }
+  hn::StoreInterleaved4(x0, x1, x2, x3, d, words);
+  return static_cast<int64_t>(hn::Lanes(d));
 }
+
+#endif
 
 // One innermost row: the column is the last counter, four to a block.
 void dropout_row_float(const float* x, int64_t n, uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2,
                        uint32_t threshold, float scale, float* y) {
-  uint32_t words[4 * blocks];
-  for (int64_t j = 0; j < n; j += 4 * blocks) {
-    philox_blocks(key, c0, c1, c2, static_cast<uint32_t>(j / 4), words);
-    const int64_t count = HWY_MIN(n - j, 4 * blocks);
+  uint32_t words[4 * most_blocks];
+  for (int64_t j = 0; j < n;) {
+    const int64_t drawn = 4 * philox_blocks(key, c0, c1, c2, static_cast<uint32_t>(j / 4), words);
+    const int64_t count = HWY_MIN(n - j, drawn);
     for (int64_t i = 0; i < count; ++i) y[j + i] = (words[i] >> 8) >= threshold ? x[j + i] * scale : 0.0f;
+    j += drawn;
   }
 }
 
@@ -62,7 +80,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <cmath>
 
-#include "glassformer/base/random.h"
 #include "kernels/dispatch.h"
 #include "kernels/strided.h"
 
