@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "glassformer/base/error.h"
+#include "autograd/op_support.h"
 #include "glassformer/base/scope.h"
 #include "glassformer/tensor/grad_state.h"
 #include "kernels/elementwise.h"
@@ -31,7 +31,7 @@ namespace {
 
 thread_local bool building_graph = true;
 thread_local const OutputObserver* output_observer = nullptr;
-thread_local std::vector<std::shared_ptr<Node>>* dying_nodes = nullptr;
+thread_local std::vector<std::shared_ptr<GradState>>* dying_states = nullptr;
 
 bool in_graph(const Tensor& tensor) {
   if (!tensor.defined() || !tensor.grad_state()) return false;
@@ -40,29 +40,30 @@ bool in_graph(const Tensor& tensor) {
 
 }  // namespace
 
+// The first node to die on this thread drops the states that the others hand over, one after another.
 Node::~Node() {
-  std::vector<std::shared_ptr<Node>> own;
-  const bool outermost = dying_nodes == nullptr;
-  if (outermost) dying_nodes = &own;
+  std::vector<std::shared_ptr<GradState>> own;
+  const bool outermost = dying_states == nullptr;
+  if (outermost) dying_states = &own;
   for (Input& input : inputs) {
-    if (input.state && input.state->node && input.state.use_count() == 1) {
-      dying_nodes->push_back(std::move(input.state->node));
-    }
+    if (input.state && input.state->node) dying_states->push_back(std::move(input.state));
   }
   if (!outermost) return;
-  inputs.clear();
-  backward = nullptr;
   while (!own.empty()) {
-    const std::shared_ptr<Node> next = std::move(own.back());
+    const std::shared_ptr<GradState> next = std::move(own.back());
     own.pop_back();
   }
-  dying_nodes = nullptr;
+  dying_states = nullptr;
 }
 
-Saved::Saved(const Tensor& tensor) : tensor_(tensor.detach()), version_(tensor.version()) {}
+Saved::Saved(const Tensor& tensor) {
+  if (!tensor.defined()) return;
+  tensor_ = tensor.detach();
+  version_ = tensor.version();
+}
 
 const Tensor& Saved::operator*() const {
-  if (tensor_.version() != version_) {
+  if (tensor_.defined() && tensor_.version() != version_) {
     throw GradError("a tensor of shape " + tensor_.shape().text() +
                     " that the backward pass needs was changed in place after it was used; change a copy (clone())");
   }
@@ -91,7 +92,10 @@ Tensor record(const char* operation, Tensor output, const Tensors& inputs, Backw
   auto node = std::make_shared<Node>();
   node->operation = operation;
   node->scope = scope_path();
+  node->inputs.reserve(inputs.size());
   for (const Tensor& input : inputs) {
+    // An operation that gives an input back would take that tensor's place in the graph from it.
+    if (output.same_as(input)) output = output.detach();
     const bool counts = in_graph(input);
     node->inputs.push_back({counts ? input.grad_state() : nullptr, counts ? input.shape() : Shape()});
   }
@@ -131,12 +135,12 @@ std::vector<Node*> backward_order(Node* root) {
 }
 
 void add_in_place(Tensor& sum, const Tensor& grad) {
-  const Tensor dense = grad.contiguous();
-  if (sum.dtype() == DType::f64) {
-    kernels::accumulate(dense.data<double>(), dense.numel(), sum.data<double>());
-  } else {
-    kernels::accumulate(dense.data<float>(), dense.numel(), sum.data<float>());
+  if (!sum.is_contiguous() || sum.dtype() != grad.dtype() || sum.dtype() == DType::bf16) {
+    sum.copy_from(add(sum.to(DType::f64), grad.to(DType::f64)));
+    return;
   }
+  const Tensor dense = grad.contiguous();
+  for_float(sum, [&]<class T>(T) { kernels::accumulate(dense.data<T>(), dense.numel(), sum.data<T>()); });
   sum.mark_changed();
 }
 
@@ -181,24 +185,40 @@ std::string place_of(const Node& node) {
   return std::string(node.operation) + (node.scope.empty() ? "" : " (in " + node.scope + ")");
 }
 
-Tensors input_grads(Node& node, const Tensor& grad) {
+void check_grads(const Node& node, const Tensors& grads) {
+  if (grads.size() != node.inputs.size()) {
+    throw GradError("it gave " + std::to_string(grads.size()) + " gradients for " +
+                    std::to_string(node.inputs.size()) + " inputs");
+  }
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const Node::Input& input = node.inputs[i];
+    if (!input.state || !grads[i].defined() || grads[i].shape() == input.shape) continue;
+    throw ShapeError("it gave a gradient of shape " + grads[i].shape().text() + " for an input of shape " +
+                     input.shape.text());
+  }
+}
+
+Tensors input_grads(const Node& node, const Tensor& grad) {
   if (node.released) {
     throw GradError("backward: the graph through " + place_of(node) +
                     " was already used and freed by an earlier backward; run the forward pass again");
   }
+  const auto text = [&](const Error& error) { return "backward of " + place_of(node) + ": " + error.what(); };
   try {
-    return node.backward(grad);
+    Tensors grads = node.backward(grad);
+    check_grads(node, grads);
+    return grads;
   } catch (const GradError& error) {
-    throw GradError("backward of " + place_of(node) + ": " + error.what());
+    throw GradError(text(error));
+  } catch (const ShapeError& error) {
+    throw ShapeError(text(error));
+  } catch (const Error& error) {
+    throw Error(text(error));
   }
 }
 
 void flow(const Node::Input& input, const Tensor& grad, Pending& pending) {
   if (!grad.defined() || !input.state) return;
-  if (!(grad.shape() == input.shape)) {
-    throw ShapeError("backward: a gradient of shape " + grad.shape().text() + " for an input of shape " +
-                     input.shape.text());
-  }
   GradState& state = *input.state;
   if (state.requires_grad || state.retain) keep(state, grad);
   if (state.node) pending.add(state.node.get(), grad);
@@ -213,6 +233,7 @@ void backward(const Tensor& root, const Tensor& grad) {
                      root.shape().text());
   }
   const NoGrad no_graph;
+  const ObserveOutputs no_observer(nullptr);  // those watch the forward pass
   Pending pending;
   flow({root.grad_state(), root.shape()}, grad, pending);
   const std::shared_ptr<Node> alive = root.grad_state()->node;
@@ -222,7 +243,7 @@ void backward(const Tensor& root, const Tensor& grad) {
     if (!output_grad.defined()) continue;
     const Tensors grads = input_grads(*node, output_grad);
     for (size_t i = 0; i < node->inputs.size(); ++i) flow(node->inputs[i], grads[i], pending);
-    node->backward = nullptr;  // frees what was saved
+    node->backward = nullptr;  // what was saved is free for the passes below
     node->released = true;
   }
 }
@@ -245,7 +266,7 @@ NoGrad::~NoGrad() { building_graph = outer_; }
 bool grad_enabled() { return building_graph; }
 
 ObserveOutputs::ObserveOutputs(OutputObserver observer) : observer_(std::move(observer)), outer_(output_observer) {
-  output_observer = &observer_;
+  output_observer = observer_ ? &observer_ : nullptr;
 }
 ObserveOutputs::~ObserveOutputs() { output_observer = outer_; }
 

@@ -12,18 +12,18 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
     throw ShapeError("layer_norm: input " + x.shape().text() + " does not fit weight " + weight.shape().text() +
                      " and bias " + bias.shape().text());
   }
-  const Tensor dense = x.contiguous();
+  const Tensor dense = x.contiguous(), scale = weight.contiguous(), shift = bias.contiguous();
   const Dim rows = x.numel() / n;
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // y = (x − mean)·rstd·weight + bias
   Tensor mean = Tensor::empty({rows}, x.dtype()), rstd = Tensor::empty({rows}, x.dtype());
   for_float(x, [&]<class T>(T) {
-    kernels::layer_norm(dense.data<T>(), weight.data<T>(), bias.data<T>(), rows, n, epsilon, y.data<T>(),
+    kernels::layer_norm(dense.data<T>(), scale.data<T>(), shift.data<T>(), rows, n, epsilon, y.data<T>(),
                         mean.data<T>(), rstd.data<T>());
   });
   if (!needs_grad({x, weight, bias})) return record("layer_norm", y, {x, weight, bias}, {});
   const bool to_x = needs_grad({x}), to_weight = needs_grad({weight}), to_bias = needs_grad({bias});
   return record("layer_norm", y, {x, weight, bias},
-                [x = save(dense), weight = save(weight), mean = save(mean), rstd = save(rstd), rows, n, to_x, to_weight,
+                [x = save(dense), weight = save(scale), mean = save(mean), rstd = save(rstd), rows, n, to_x, to_weight,
                  to_bias](const Tensor& dy) {
                   const Tensor upstream = dy.contiguous();
                   Tensor dx = to_x ? Tensor::empty(dy.shape(), dy.dtype()) : Tensor();

@@ -13,6 +13,7 @@ Tensor checked_labels(const Tensor& logits, const Tensor& labels, int64_t ignore
   }
   const Tensor dense = dense_ids("cross_entropy", labels);
   const Dim classes = logits.size(-1);
+  if (classes == 0) throw ShapeError("cross_entropy: logits " + logits.shape().text() + " have no class");
   for (Dim i = 0; i < dense.numel(); ++i) {
     const int64_t label = dense.data<int64_t>()[i];
     if (label != ignored && (label < 0 || label >= classes)) {
@@ -65,6 +66,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
 }
 
 Tensor mse(const Tensor& prediction, const Tensor& target) {
+  require_same_float("mse", prediction, target);
   if (!(prediction.shape() == target.shape())) {
     throw ShapeError("mse: prediction " + prediction.shape().text() + " and target " + target.shape().text());
   }

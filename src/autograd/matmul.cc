@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "autograd/op_support.h"
+#include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 
 namespace glass {
@@ -26,7 +27,8 @@ struct Operand {
  private:
   static bool lies_flat(const Tensor& x) {
     const Dim rows = x.size(-2), columns = x.size(-1), rs = x.strides()[-2], cs = x.strides()[-1];
-    return ((cs == 1 || columns == 1) && (rs >= columns || rows == 1)) || ((rs == 1 || rows == 1) && (cs >= rows || columns == 1));
+    const bool by_rows = (cs == 1 || columns == 1) && (rs >= columns || rows == 1);
+    return by_rows || ((rs == 1 || rows == 1) && (cs >= rows || columns == 1));
   }
 };
 
@@ -59,7 +61,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
   if (is_one_product(a, b)) {
     Shape shape = a.shape();
     shape[-1] = b.size(1);
-    return product(a.reshaped({a.numel() / std::max<Dim>(1, a.size(-1)), a.size(-1)}), b).reshaped(shape);
+    return product(as_rows(a), b).reshaped(shape);
   }
   const Shape batch = broadcast_shapes("matmul", leading_axes(a.shape()), leading_axes(b.shape()));
   Shape shape = batch;
@@ -78,6 +80,12 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return out;
 }
 
+// aᵀ·dy, summed over the leading axes that b does not have.
+Tensor right_grad(const Tensor& a, const Tensor& dy, const Shape& b) {
+  if (b.rank() == 2 && a.is_contiguous()) return product(as_rows(a).transposed(0, 1), as_rows(dy));
+  return sum_to_shape(product(a.transposed(-2, -1), dy), b);
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -93,16 +101,11 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   const bool to_a = needs_grad({a}), to_b = needs_grad({b});
   return record("matmul", y, {a, b}, [a = save(a), b = save(b), to_a, to_b](const Tensor& dy) {
     return Tensors{to_a ? sum_to_shape(product(dy, b->transposed(-2, -1)), a->shape()) : Tensor(),
-                   to_b ? sum_to_shape(product(a->transposed(-2, -1), dy), b->shape()) : Tensor()};
+                   to_b ? right_grad(*a, dy, b->shape()) : Tensor()};
   });
 }
 
 namespace {
-
-Tensor as_rows(const Tensor& x) {
-  const Tensor dense = x.contiguous();
-  return dense.reshaped({dense.numel() / std::max<Dim>(1, dense.size(-1)), dense.size(-1)});
-}
 
 void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   require_same_float("linear", x, weight);
@@ -117,29 +120,36 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
+// Into the product itself, which nobody holds yet.
+void add_bias(Tensor& rows, const Tensor& bias) {
+  for_float(rows, [&]<class T>(T) {
+    T* y = rows.data<T>();
+    kernels::binary(kernels::Binary::add, std::as_const(rows).data<T>(), broadcast_layout(rows, rows.shape()),
+                    bias.data<T>(), broadcast_layout(bias, rows.shape()), y);
+  });
+}
+
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(x, weight, bias);
   Shape shape = x.shape();
   shape[-1] = weight.size(0);
-  const Tensor rows = as_rows(x);                                  // [N,in]
-  Tensor y = product(rows, weight.transposed(0, 1)).reshaped(shape);  // y = x Wᵀ + b
-  if (bias.defined()) {
-    const NoGrad values_only;
-    y = add(y, bias);
-  }
+  const Tensor rows = as_rows(x);                     // [N,in]
+  Tensor y = product(rows, weight.transposed(0, 1));  // y = x Wᵀ + b
+  if (bias.defined()) add_bias(y, bias);
+  y = y.reshaped(shape);
   const Tensors inputs = bias.defined() ? Tensors{x, weight, bias} : Tensors{x, weight};
   if (!needs_grad(inputs)) return record("linear", y, inputs, {});
-  const bool to_x = needs_grad({x}), to_weight = needs_grad({weight});
+  const bool to_x = needs_grad({x}), to_weight = needs_grad({weight}), to_bias = needs_grad({bias});
   return record("linear", y, inputs,
-                [rows = save(rows), weight = save(weight), to_x, to_weight, in = x.shape(),
+                [rows = save(rows), weight = save(weight), to_x, to_weight, to_bias, in = x.shape(),
                  count = inputs.size()](const Tensor& dy) {
                   const Tensor drows = as_rows(dy);  // [N,out]
                   Tensors grads(count);
                   if (to_x) grads[0] = product(drows, *weight).reshaped(in);
                   if (to_weight) grads[1] = product(drows.transposed(0, 1), *rows);
-                  if (count == 3) grads[2] = sum_to_shape(drows, {drows.size(1)});
+                  if (to_bias) grads[2] = sum_to_shape(drows, {drows.size(1)});
                   return grads;
                 });
 }

@@ -39,6 +39,12 @@ Tensor sum_to_shape(const Tensor& grad, const Shape& shape) {
   return out;
 }
 
+Tensor as_rows(const Tensor& x) {
+  Dim rows = 1;
+  for (int axis = 0; axis + 1 < x.rank(); ++axis) rows *= x.size(axis);
+  return x.contiguous().reshaped({rows, x.size(-1)});
+}
+
 Tensor dense_ids(const char* operation, const Tensor& ids) {
   if (ids.dtype() != DType::i32 && ids.dtype() != DType::i64) {
     throw TypeError(std::string(operation) + ": indices are int32 or int64, got " +

@@ -20,6 +20,9 @@ kernels::Layout broadcast_layout(const Tensor& x, const Shape& shape);
 // Sums a gradient over the axes along which `shape` was broadcast to it.
 Tensor sum_to_shape(const Tensor& grad, const Shape& shape);
 
+// x [.., n] as a dense [N, n].
+Tensor as_rows(const Tensor& x);
+
 // Dense int64 ids of an int32 or int64 tensor.
 Tensor dense_ids(const char* operation, const Tensor& ids);
 

@@ -41,6 +41,7 @@ Tensor sum(const Tensor& x, int axis, bool keep_axis) {
 }
 
 Tensor mean(const Tensor& x, int axis, bool keep_axis) {
+  require_float("mean", x);
   return mul(sum(x, axis, keep_axis), 1.0 / static_cast<double>(x.size(axis)));
 }
 

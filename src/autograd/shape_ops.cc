@@ -58,7 +58,9 @@ Tensor permute(const Tensor& x, const std::vector<int>& axes) {
   if (static_cast<int>(axes.size()) != x.rank()) {
     throw ShapeError("permute: " + std::to_string(axes.size()) + " axes for shape " + x.shape().text());
   }
-  for (size_t i = 0; i < axes.size(); ++i) inverse[static_cast<size_t>(x.shape().resolve_axis(axes[i]))] = static_cast<int>(i);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    inverse[static_cast<size_t>(x.shape().resolve_axis(axes[i]))] = static_cast<int>(i);
+  }
   for (const int axis : inverse) {
     if (axis < 0) throw ValueError("permute: an axis is named twice, another not at all, for shape " + x.shape().text());
   }
@@ -125,8 +127,21 @@ Tensors split(const Tensor& x, Dim parts, int axis) {
                      std::to_string(parts) + " equal parts");
   }
   const Dim extent = x.size(axis) / parts;
+  // Between x and the parts stands one more node, so that the parts' gradients meet in one buffer of x's shape.
+  const Tensor whole = record("split", x.detach(), {x}, [](const Tensor& dx) { return Tensors{dx}; });
+  const auto shared = std::make_shared<Tensor>();
   Tensors out;
-  for (Dim i = 0; i < parts; ++i) out.push_back(slice(x, axis, i * extent, (i + 1) * extent));
+  for (Dim i = 0; i < parts; ++i) {
+    const Dim begin = i * extent, end = begin + extent;
+    // y_i = x[begin:end]
+    out.push_back(record("split", x.narrowed(axis, begin, end), {whole},
+                         [shared, shape = x.shape(), axis, begin, end](const Tensor& dy) {
+      const bool first = !shared->defined();
+      if (first) *shared = Tensor::zeros(shape, dy.dtype());
+      shared->narrowed(axis, begin, end).copy_from(dy);
+      return Tensors{first ? *shared : Tensor()};
+    }));
+  }
   return out;
 }
 

@@ -7,30 +7,34 @@ namespace glass {
 
 namespace {
 
-// Where the mask row of each score row begins. Scores have at most three leading axes once equal neighbours are merged.
+// Where the mask row of each score row begins, up to three leading axes; a mask of more must be dense.
 kernels::KeepRows keep_rows(const Tensor& x, const Tensor& keep) {
   kernels::KeepRows out;
   if (!keep.defined()) return out;
   const kernels::Layout layout = broadcast_layout(keep, x.shape());
   out.data = keep.data<bool>();
   out.column_stride = layout.strides[layout.rank - 1];
-  int to = 2;
-  for (int axis = layout.rank - 2; axis >= 0; --axis) {
-    if (to < 0) throw ShapeError("softmax: a mask for more than four axes, " + x.shape().text());
+  if (x.rank() > 4) {
+    out.extents[2] = x.numel() / std::max<Dim>(1, x.size(-1));
+    out.strides[2] = x.size(-1);
+    return out;
+  }
+  for (int axis = layout.rank - 2, to = 2; axis >= 0; --axis, --to) {
     out.extents[to] = layout.extents[axis];
-    out.strides[to--] = layout.strides[axis];
+    out.strides[to] = layout.strides[axis];
   }
   return out;
 }
 
-void check_mask(const Tensor& x, const Tensor& keep) {
-  if (!keep.defined()) return;
+Tensor checked_mask(const Tensor& x, const Tensor& keep) {
+  if (!keep.defined()) return keep;
   if (keep.dtype() != DType::boolean) {
     throw TypeError("softmax: the mask is bool, got " + std::string(dtype_name(keep.dtype())));
   }
   if (!(broadcast_shapes("softmax", x.shape(), keep.shape()) == x.shape())) {
     throw ShapeError("softmax: a mask of shape " + keep.shape().text() + " does not broadcast to " + x.shape().text());
   }
+  return x.rank() > 4 ? keep.expanded(x.shape()).contiguous() : keep;
 }
 
 Dim row_length(const char* operation, const Tensor& x) {
@@ -43,11 +47,11 @@ Dim row_length(const char* operation, const Tensor& x) {
 
 Tensor softmax(const Tensor& x, const Tensor& keep) {
   const Dim n = row_length("softmax", x);
-  check_mask(x, keep);
+  const Tensor mask = checked_mask(x, keep);
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // y_j = exp(x_j) / Σ exp(x), over what is kept
   const Dim rows = n == 0 ? 0 : x.numel() / n;
-  for_float(x, [&]<class T>(T) { kernels::softmax(dense.data<T>(), rows, n, keep_rows(x, keep), y.data<T>()); });
+  for_float(x, [&]<class T>(T) { kernels::softmax(dense.data<T>(), rows, n, keep_rows(x, mask), y.data<T>()); });
   return record("softmax", y, {x}, [y = save(y), rows, n](const Tensor& dy) {
     const Tensor upstream = dy.contiguous();
     Tensor dx = Tensor::empty(dy.shape(), dy.dtype());  // dx = y·(dy − Σ dy·y)

@@ -26,6 +26,13 @@ bool limit_length(Example& example, int64_t max_length, LongLines long_lines) {
 ExampleSet make_examples(const std::vector<std::string>& source, const std::vector<std::string>& target,
                          const Vocabulary& source_vocabulary, const Vocabulary& target_vocabulary, int64_t max_length,
                          LongLines long_lines) {
+  if (source.size() != target.size()) {
+    throw ValueError("examples: " + std::to_string(source.size()) + " source lines, " + std::to_string(target.size()) +
+                     " target lines");
+  }
+  if (max_length < 2) {
+    throw ValueError("examples: max_length " + std::to_string(max_length) + " leaves no room for a token and EOS");
+  }
   ExampleSet set;
   for (size_t i = 0; i < source.size(); ++i) {
     Example example{source_vocabulary.encode(source[i]), target_vocabulary.encode(target[i]),
@@ -52,18 +59,21 @@ TranslationBatch make_batch(const std::vector<Example>& examples, const std::vec
     source_length = std::max(source_length, examples[static_cast<size_t>(row)].source.size());
     target_length = std::max(target_length, examples[static_cast<size_t>(row)].target.size() - 1);
   }
-  const auto count = static_cast<Dim>(rows.size()), s = static_cast<Dim>(source_length), t = static_cast<Dim>(target_length);
+  const auto count = static_cast<Dim>(rows.size()), s = static_cast<Dim>(source_length),
+             t = static_cast<Dim>(target_length);
   TranslationBatch batch;
   batch.source = Tensor::full({count, s}, pad_token, DType::i32);
   batch.source_lengths = Tensor::zeros({count}, DType::i32);
   batch.target_input = Tensor::full({count, t}, pad_token, DType::i32);
   batch.target_output = Tensor::full({count, t}, pad_token, DType::i32);
+  batch.target_lengths = Tensor::zeros({count}, DType::i32);
   for (Dim b = 0; b < count; ++b) {
     const Example& example = examples[static_cast<size_t>(rows[static_cast<size_t>(b)])];
     std::copy(example.source.begin(), example.source.end(), batch.source.data<int32_t>() + b * s);
     std::copy(example.target.begin(), example.target.end() - 1, batch.target_input.data<int32_t>() + b * t);
     std::copy(example.target.begin() + 1, example.target.end(), batch.target_output.data<int32_t>() + b * t);
     batch.source_lengths.data<int32_t>()[b] = static_cast<int32_t>(example.source.size());
+    batch.target_lengths.data<int32_t>()[b] = static_cast<int32_t>(example.target.size()) - 1;
     batch.lines.push_back(example.line);
     batch.target_tokens += static_cast<int64_t>(example.target.size()) - 1;
     batch.real_tokens += static_cast<int64_t>(example.source.size() + example.target.size()) - 1;
@@ -85,8 +95,8 @@ void cut_batches(const std::vector<Example>& examples, const std::vector<int64_t
   for (const int64_t row : rows) {
     const int64_t length = longest_side(examples[static_cast<size_t>(row)]);
     const int64_t with = static_cast<int64_t>(current.size()) + 1, wider = std::max(longest, length);
-    const bool full = (limits.tokens > 0 && with * wider > limits.tokens) ||
-                      (limits.sentences > 0 && with > limits.sentences);
+    const bool full =
+        (limits.tokens > 0 && with * wider > limits.tokens) || (limits.sentences > 0 && with > limits.sentences);
     if (full && !current.empty()) {
       batches.push_back(std::move(current));
       current.clear();

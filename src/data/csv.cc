@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -10,9 +11,11 @@ namespace glass {
 
 namespace {
 
+using Fields = std::vector<std::string>;
+
 // Fields may be quoted ("a, b", with "" for a quote).
-std::vector<std::string> split_fields(const std::string& line) {
-  std::vector<std::string> fields(1);
+Fields split_fields(const std::string& line) {
+  Fields fields(1);
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
@@ -28,35 +31,62 @@ std::vector<std::string> split_fields(const std::string& line) {
   return fields;
 }
 
+// A finite decimal number, blanks and a plus sign before it allowed.
 std::optional<double> number(const std::string& field) {
-  const size_t begin = field.find_first_not_of(" \t"), end = field.find_last_not_of(" \t");
+  size_t begin = field.find_first_not_of(" \t");
   if (begin == std::string::npos) return {};
+  if (field[begin] == '+' && field.find_first_of("+-", begin + 1) != begin + 1) ++begin;
+  const char* const end = field.data() + field.find_last_not_of(" \t") + 1;
   double value = 0;
-  const auto [stop, error] = std::from_chars(field.data() + begin, field.data() + end + 1, value);
-  if (error != std::errc() || stop != field.data() + end + 1 || !std::isfinite(value)) return {};
+  const auto [stop, error] = std::from_chars(field.data() + begin, end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return {};
   return value;
 }
 
-std::string join(const std::vector<std::string>& names) {
+std::string join(const Fields& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
-// Which columns to read: by name or by number, or all that are numbers in the first row of data.
-std::vector<size_t> chosen_columns(const std::string& path, const std::vector<std::string>& header,
-                                   const std::vector<std::string>& first, const std::vector<std::string>& wanted) {
+bool contains(const Fields& fields, const std::string& name) {
+  return std::find(fields.begin(), fields.end(), name) != fields.end();
+}
+
+// A row of data may lack a number, or have a date before it; a header has none at all, unless its years are asked for
+// by name.
+bool is_header(const Fields& first, const Fields& wanted) {
+  const auto is_number = [](const std::string& field) { return number(field).has_value(); };
+  if (std::none_of(first.begin(), first.end(), is_number)) return true;
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& name) { return !is_number(name) && contains(first, name); });
+}
+
+Fields numbered_names(size_t count) {
+  Fields names;
+  for (size_t i = 1; i <= count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+// The place of a column by its name or, failing that, its number from 1.
+size_t find_column(const std::string& path, const Fields& names, const std::string& wanted) {
+  const auto found = std::find(names.begin(), names.end(), wanted);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  size_t index = 0;
+  const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
+  if (error == std::errc() && stop == wanted.data() + wanted.size() && index >= 1 && index <= names.size())
+    return index - 1;
+  throw InputError(path + ": no column \"" + wanted + "\"; it has " + join(names));
+}
+
+std::vector<size_t> choose_columns(const std::string& path, const Fields& names, const Fields& first_row,
+                                   const Fields& wanted) {
   std::vector<size_t> chosen;
-  for (const std::string& name : wanted) {
-    size_t place = 0;
-    while (place < header.size() && header[place] != name) ++place;
-    if (place == header.size()) throw InputError(path + ": no column \"" + name + "\"; it has " + join(header));
-    chosen.push_back(place);
+  for (const std::string& name : wanted) chosen.push_back(find_column(path, names, name));
+  for (size_t i = 0; wanted.empty() && i < std::min(names.size(), first_row.size()); ++i) {
+    if (number(first_row[i])) chosen.push_back(i);
   }
-  for (size_t i = 0; wanted.empty() && i < first.size(); ++i) {
-    if (number(first[i])) chosen.push_back(i);
-  }
-  if (chosen.empty()) throw InputError(path + ": no numeric column in its first row of data");
+  if (chosen.empty()) throw InputError(path + ": no numeric column in its first row of data; fields end at commas");
   return chosen;
 }
 
@@ -64,70 +94,27 @@ std::vector<size_t> chosen_columns(const std::string& path, const std::vector<st
 
 Series read_csv(const std::string& path, const std::vector<std::string>& columns) {
   std::vector<std::string> lines = read_lines(path);
-  std::vector<std::string> header = split_fields(lines[0]);
-  size_t first_row = 1;
-  bool named = false;
-  for (const std::string& field : header) named |= !number(field).has_value();
-  if (!named) {  // no header: columns are called by their number
-    for (size_t i = 0; i < header.size(); ++i) header[i] = std::to_string(i + 1);
-    first_row = 0;
-  }
+  while (lines.size() > 1 && lines.back().empty()) lines.pop_back();
+  const Fields first = split_fields(lines[0]);
+  const size_t first_row = is_header(first, columns) ? 1 : 0;
   if (lines.size() <= first_row) throw InputError(path + ": has no rows of data");
-  const auto chosen = chosen_columns(path, header, split_fields(lines[first_row]), columns);
+  const Fields names = first_row == 1 ? first : numbered_names(first.size());
+  const auto chosen = choose_columns(path, names, split_fields(lines[first_row]), columns);
   Series series;
-  for (const size_t column : chosen) series.columns.push_back(column < header.size() ? header[column] : std::to_string(column + 1));
+  for (const size_t column : chosen) series.columns.push_back(names[column]);
   for (size_t i = first_row; i < lines.size(); ++i) {
-    if (lines[i].empty() && i + 1 == lines.size()) continue;
-    const auto fields = split_fields(lines[i]);
-    std::vector<double> row;
+    const Fields fields = split_fields(lines[i]);
+    std::vector<double>& row = series.rows.emplace_back();
     for (size_t c = 0; c < chosen.size(); ++c) {
       const auto value = chosen[c] < fields.size() ? number(fields[chosen[c]]) : std::nullopt;
       if (!value) {
-        throw InputError(path + ":" + std::to_string(i + 1) + ": column \"" + series.columns[c] +
-                         "\" holds no finite number; fill the gap, or name other columns");
+        throw InputError(path + ":" + std::to_string(i + 1) + ":" + std::to_string(chosen[c] + 1) + ": column \"" +
+                         series.columns[c] + "\" holds no finite number; fill the gap, or name other columns");
       }
       row.push_back(*value);
     }
-    series.rows.push_back(std::move(row));
   }
   return series;
-}
-
-ColumnStatistics column_statistics(const Series& series, Dim begin, Dim end) {
-  const size_t columns = series.columns.size();
-  ColumnStatistics out{std::vector<double>(columns), std::vector<double>(columns)};
-  const double count = static_cast<double>(std::max<Dim>(1, end - begin));
-  for (size_t c = 0; c < columns; ++c) {
-    for (Dim r = begin; r < end; ++r) out.mean[c] += series.rows[static_cast<size_t>(r)][c] / count;
-    for (Dim r = begin; r < end; ++r) {
-      const double difference = series.rows[static_cast<size_t>(r)][c] - out.mean[c];
-      out.deviation[c] += difference * difference / count;
-    }
-    out.deviation[c] = out.deviation[c] > 0 ? std::sqrt(out.deviation[c]) : 1;
-  }
-  return out;
-}
-
-Windows make_windows(const Series& series, Dim begin, Dim end, Dim history, Dim horizon,
-                     const std::vector<double>& mean, const std::vector<double>& deviation) {
-  const Dim count = end - begin - history - horizon + 1, columns = static_cast<Dim>(series.columns.size());
-  if (count < 1) {
-    throw InputError("series: " + std::to_string(end - begin) + " rows are fewer than history " +
-                     std::to_string(history) + " + horizon " + std::to_string(horizon));
-  }
-  Windows windows{Tensor::empty({count, history, columns}), Tensor::empty({count, horizon, columns})};
-  auto copy = [&](Tensor& to, Dim window, Dim from, Dim steps) {
-    float* out = to.data<float>() + window * steps * columns;
-    for (Dim step = 0; step < steps; ++step) {
-      const auto& row = series.rows[static_cast<size_t>(begin + window + from + step)];
-      for (size_t c = 0; c < row.size(); ++c) *out++ = static_cast<float>((row[c] - mean[c]) / deviation[c]);
-    }
-  };
-  for (Dim window = 0; window < count; ++window) {
-    copy(windows.history, window, 0, history);
-    copy(windows.future, window, history, horizon);
-  }
-  return windows;
 }
 
 }  // namespace glass

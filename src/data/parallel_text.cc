@@ -32,15 +32,27 @@ ParallelText read_tsv_pairs(const std::string& path, InvalidUtf8 invalid) {
     text.source.push_back(line.substr(0, tab));
     text.target.push_back(line.substr(tab + 1, end == std::string::npos ? end : end - tab - 1));
   }
-  if (text.source.empty()) throw InputError(path + ": the file is empty");
+  if (text.source.empty()) throw InputError(path + ": the file is empty; it must have a pair at least");
   return text;
 }
+
+namespace {
+
+size_t rows_to_hold_out(double fraction, size_t rows) {
+  if (!(fraction >= 0 && fraction < 1)) {
+    throw InputError("split: a fraction of " + std::to_string(fraction) + " cannot be held out; it must be in [0,1)");
+  }
+  const auto wanted = static_cast<size_t>(fraction * static_cast<double>(rows));
+  return fraction > 0 ? std::max<size_t>(1, wanted) : 0;
+}
+
+}  // namespace
 
 SplitText split_by_distinct_sentence(const ParallelText& text, double fraction, uint64_t seed) {
   std::vector<size_t> order(text.size());
   std::iota(order.begin(), order.end(), size_t{0});
   Random(hash_combine(seed, hash_text("split"))).shuffle(order);
-  const auto wanted = static_cast<size_t>(fraction * static_cast<double>(text.size()));
+  const size_t wanted = rows_to_hold_out(fraction, text.size());
 
   SplitText split;
   auto move_to = [&](ParallelText& part, size_t i) {
@@ -58,6 +70,10 @@ SplitText split_by_distinct_sentence(const ParallelText& text, double fraction, 
     } else {
       move_to(split.train, i);
     }
+  }
+  if (split.train.size() == 0) {
+    throw InputError("split: of " + std::to_string(text.size()) + " pairs, " + std::to_string(split.valid.size()) +
+                     " held out leave none to train on; give more text or a smaller fraction");
   }
   return split;
 }

@@ -1,23 +1,36 @@
 // Subwords by SentencePiece.
+#include <fmt/format.h>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
+#include <array>
 #include <regex>
 #include <unordered_map>
 
+#include "data/sentencepiece_check.h"
 #include "data/vocabulary_kinds.h"
 #include "glassformer/base/error.h"
+#include "glassformer/data/unicode.h"
 
 namespace glass {
 
 namespace {
 
+// SentencePiece has meanings of its own for tabs and other control characters, and refuses NUL; none of them is a word.
+std::string without_controls(std::string_view line) {
+  std::string clean(line);
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  return clean;
+}
+
 class SentencePieceVocabulary : public Vocabulary {
  public:
   explicit SentencePieceVocabulary(std::string model) : model_(std::move(model)) {
-    if (!processor_.LoadFromSerializedProto(model_).ok() || processor_.pad_id() != pad_token ||
-        processor_.unk_id() != unknown_token || processor_.bos_id() != bos_token || processor_.eos_id() != eos_token) {
+    check_sentencepiece_model(model_);
+    if (!load() || processor_.pad_id() != pad_token || processor_.unk_id() != unknown_token ||
+        processor_.bos_id() != bos_token || processor_.eos_id() != eos_token) {
       throw InputError("tokenizer: the bytes are not a SentencePiece model of this program");
     }
   }
@@ -26,7 +39,8 @@ class SentencePieceVocabulary : public Vocabulary {
 
   std::vector<int32_t> encode(std::string_view line) const override {
     std::vector<int> ids;
-    const auto status = processor_.Encode({line.data(), line.size()}, &ids);
+    const std::string clean = without_controls(line);
+    const auto status = processor_.Encode({clean.data(), clean.size()}, &ids);
     if (!status.ok()) throw InputError("tokenizer: " + status.ToString());
     return {ids.begin(), ids.end()};
   }
@@ -47,9 +61,19 @@ class SentencePieceVocabulary : public Vocabulary {
   std::string serialize() const override { return sentencepiece_kind + model_; }
 
  private:
+  // Pieces that no index can be built of make it throw a type of its own.
+  bool load() {
+    try {
+      return processor_.LoadFromSerializedProto(model_).ok();
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
   int checked(int32_t token) const {
     if (token < 0 || token >= size()) {
-      throw ValueError("tokenizer: token " + std::to_string(token) + " is outside of [0," + std::to_string(size()) + ")");
+      throw ValueError("tokenizer: token " + std::to_string(token) + " is outside of [0," + std::to_string(size()) +
+                       ")");
     }
     return token;
   }
@@ -58,7 +82,7 @@ class SentencePieceVocabulary : public Vocabulary {
   sentencepiece::SentencePieceProcessor processor_;
 };
 
-// Gives SentencePiece the lines. It has meanings of its own for tabs and control characters; none of them is a word.
+// Gives SentencePiece the lines.
 class LineIterator : public sentencepiece::SentenceIterator {
  public:
   explicit LineIterator(const std::vector<std::string>& lines) : lines_(lines) { clean(); }
@@ -72,9 +96,7 @@ class LineIterator : public sentencepiece::SentenceIterator {
 
  private:
   void clean() {
-    if (done()) return;
-    line_ = lines_[next_];
-    std::replace_if(line_.begin(), line_.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+    if (!done()) line_ = without_controls(lines_[next_]);
   }
 
   const std::vector<std::string>& lines_;
@@ -82,11 +104,53 @@ class LineIterator : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
+void check_options(const VocabularyOptions& options) {
+  constexpr std::array normalizations = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
+  if (options.size <= special_tokens) {
+    throw InputError(fmt::format("vocabulary of {} subwords: {} are special tokens; set data.vocab_size to more",
+                                 options.size, special_tokens));
+  }
+  if (!(options.character_coverage >= 0.98 && options.character_coverage <= 1)) {
+    throw InputError(
+        fmt::format("vocabulary: character coverage {} is outside of [0.98,1]", options.character_coverage));
+  }
+  if (std::find(normalizations.begin(), normalizations.end(), options.normalization) == normalizations.end()) {
+    throw InputError(fmt::format("vocabulary: unknown normalization \"{}\"; use {}", options.normalization,
+                                 fmt::join(normalizations, ", ")));
+  }
+}
+
+constexpr size_t longest_line = 4192;  // bytes; SentencePiece skips longer ones
+
+// Whether some character of the line stays when it is normalized. Not those that only part, format or stand for others.
+bool has_text(const std::string& line) {
+  constexpr char32_t blank_mark = 0x2581, unknown_mark = 0x2585, replacement = 0xFFFD;
+  if (line.size() > longest_line) return false;
+  bool visible = false;
+  for (const char32_t c : to_code_points(line)) {
+    if (c == unknown_mark) return false;  // SentencePiece skips the line
+    visible |= c != blank_mark && c != replacement &&
+               (is_letter_or_mark(c) || is_punctuation(c) || is_number(c) || is_symbol(c));
+  }
+  return visible;
+}
+
+// SentencePiece ends the process where no character is left to learn.
+void check_text(const std::vector<std::string>& lines) {
+  if (std::any_of(lines.begin(), lines.end(), has_text)) return;
+  throw InputError(
+      fmt::format("vocabulary: none of the {} lines has text to learn subwords from (lines of more than {} "
+                  "bytes are left out; split them)",
+                  lines.size(), longest_line));
+}
+
+// Identity keeps every blank, so that what is decoded is what was encoded.
 std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyOptions& options) {
   return {{"model_type", options.model},
           {"vocab_size", std::to_string(options.size)},
-          {"character_coverage", std::to_string(options.character_coverage)},
+          {"character_coverage", fmt::format("{}", options.character_coverage)},
           {"normalization_rule_name", options.normalization},
+          {"remove_extra_whitespaces", options.normalization == "identity" ? "false" : "true"},
           {"pad_id", std::to_string(pad_token)},
           {"unk_id", std::to_string(unknown_token)},
           {"bos_id", std::to_string(bos_token)},
@@ -97,19 +161,25 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
 }
 
 [[noreturn]] void explain_failure(const std::string& reason, const VocabularyOptions& options) {
+  const std::string what = fmt::format("vocabulary of {} subwords", options.size);
   std::smatch found;
-  static const std::regex largest("(<=|lower than|smaller than)\\s*(\\d+)");
-  if (std::regex_search(reason, found, largest)) {
-    throw InputError("vocabulary of " + std::to_string(options.size) + " subwords: the text allows at most " +
-                     found[2].str() + "; set data.vocab_size to that or less, or data.vocab_fewer = true");
+  if (std::regex_search(reason, found, std::regex("value <= (\\d+)"))) {
+    throw InputError(what + ": the text allows at most " + found[1].str() +
+                     "; set data.vocab_size to that or less, or data.vocab_fewer = true");
   }
-  throw InputError("vocabulary of " + std::to_string(options.size) + " subwords cannot be made from this text: " + reason);
+  if (std::regex_search(reason, found, std::regex("required_chars. \\d+ vs (\\d+)"))) {
+    throw InputError(what + ": the text's characters alone need " + found[1].str() +
+                     "; set data.vocab_size to more than that, or lower data.character_coverage");
+  }
+  throw InputError(what + " cannot be made from this text: " + reason);
 }
 
 }  // namespace
 
 std::shared_ptr<const Vocabulary> train_sentencepiece(const std::vector<std::string>& lines,
                                                       const VocabularyOptions& options) {
+  check_options(options);
+  check_text(lines);
   LineIterator iterator(lines);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(trainer_arguments(options), &iterator, &model);

@@ -65,50 +65,69 @@ bool LineReader::fill() {
   begin_ = 0;
   const size_t old = buffer_.size();
   buffer_.resize(old + block_size);
-  ssize_t got = 0;
-  if (source_->archive != nullptr) {
-    got = gzread(source_->archive, buffer_.data() + old, block_size);
-    int status = Z_OK;
-    const char* reason = gzerror(source_->archive, &status);
-    if (got < 0 || status == Z_BUF_ERROR) {
-      throw InputError(name_ + ": cannot be read to its end (" + reason + "); is the file damaged or cut off?");
-    }
-  } else {
-    do {
-      got = read(source_->descriptor, buffer_.data() + old, block_size);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) throw InputError(name_ + ": cannot be read: " + std::strerror(errno));
-  }
+  const ssize_t got = read_block(buffer_.data() + old);
   buffer_.resize(old + static_cast<size_t>(got));
   at_end_ = got == 0;
   return got > 0;
 }
 
-bool LineReader::next(std::string& line) {
+// How many bytes came, 0 at the end. After a throw the reader is at its end.
+ssize_t LineReader::read_block(char* to) {
+  ssize_t got = 0;
+  std::string fault;
+  if (source_->archive != nullptr) {
+    got = gzread(source_->archive, to, block_size);
+    int status = Z_OK;
+    const char* reason = gzerror(source_->archive, &status);
+    if (got < 0 || status == Z_BUF_ERROR) {  // the second: an archive that ends too early
+      fault =
+          ": cannot be read to its end (" + std::string(reason) + "); is the file damaged or cut off? Copy it again";
+    }
+  } else {
+    do {
+      got = read(source_->descriptor, to, block_size);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) fault = std::string(": cannot be read: ") + std::strerror(errno);
+  }
+  if (fault.empty()) return got;
+  buffer_.clear();
+  at_end_ = true;
+  throw InputError(name_ + fault);
+}
+
+bool LineReader::take_line(std::string& line) {
   size_t searched = begin_;
   for (;;) {
     const size_t end = buffer_.find('\n', searched);
     if (end != std::string::npos) {
       line.assign(buffer_, begin_, end - begin_);
       begin_ = end + 1;
-      break;
+      if (line.ends_with('\r')) line.pop_back();
+      return true;
     }
     searched = buffer_.size() - begin_;  // where it will be after fill() has moved the rest to the front
     if (!fill()) {
       if (begin_ == buffer_.size()) return false;
       line.assign(buffer_, begin_);
       begin_ = buffer_.size();
-      break;
+      return true;
     }
   }
-  finish(line);
+}
+
+bool LineReader::next(std::string& line) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (!take_line(line)) return false;
+  if (line_number_ == 0 && line.starts_with(byte_order_mark)) {
+    line.erase(0, byte_order_mark.size());
+    if (line.empty() && at_end_ && begin_ == buffer_.size()) return false;  // a mark alone is an empty file
+  }
+  ++line_number_;
+  check_utf8(line);
   return true;
 }
 
-void LineReader::finish(std::string& line) {
-  ++line_number_;
-  if (line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  if (line.ends_with('\r')) line.pop_back();
+void LineReader::check_utf8(std::string& line) const {
   const size_t valid = valid_utf8_prefix(line);
   if (valid == line.size()) return;
   if (invalid_ == InvalidUtf8::error) {
@@ -130,7 +149,7 @@ std::vector<std::string> read_lines(const std::string& path, InvalidUtf8 invalid
   std::vector<std::string> lines;
   std::string line;
   while (reader.next(line)) lines.push_back(line);
-  if (lines.empty()) throw InputError(path + ": the file is empty");
+  if (lines.empty()) throw InputError(path + ": the file is empty; it must have a line of text at least");
   return lines;
 }
 

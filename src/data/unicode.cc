@@ -11,10 +11,14 @@ namespace {
 char32_t decode(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
   switch (character.size()) {
-    case 1: return byte(0);
-    case 2: return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
-    case 3: return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
-    default: return (byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu);
+    case 1:
+      return byte(0);
+    case 2:
+      return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
+    case 3:
+      return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    default:
+      return (byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu);
   }
 }
 
@@ -89,6 +93,7 @@ std::vector<std::u32string> split_at_spaces(std::u32string_view text) {
   return words;
 }
 
+bool is_letter_or_mark(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ME); }
 bool is_punctuation(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO); }
 bool is_number(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
 bool is_symbol(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_SM, UTF8PROC_CATEGORY_SO); }

@@ -1,11 +1,13 @@
+#include <algorithm>
+
 #include "glassformer/data/text.h"
 
 namespace glass {
 
 namespace {
 
-// The bytes of the valid sequence at the start of `text`, or 0; `invalid` is then how many bytes to replace by one U+FFFD
-// (the maximal subpart: what could still have become a valid sequence).
+// The bytes of the valid sequence at the start of `text`, or 0; `invalid` is then how many bytes to replace by one
+// U+FFFD (the maximal subpart: what could still have become a valid sequence).
 size_t sequence_length(std::string_view text, size_t& invalid) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -14,6 +14,7 @@ namespace glass {
 
 namespace {
 
+// At blanks and tabs: what other characters part is the user's to say, by parting it.
 std::vector<std::string_view> split_words(std::string_view line) {
   std::vector<std::string_view> words;
   size_t place = 0;
@@ -62,7 +63,8 @@ class ListVocabulary : public Vocabulary {
   std::string piece(int32_t token) const override {
     static const char* const specials[] = {"<pad>", "<unk>", "<s>", "</s>"};
     if (token < 0 || token >= size()) {
-      throw ValueError("tokenizer: token " + std::to_string(token) + " is outside of [0," + std::to_string(size()) + ")");
+      throw ValueError("tokenizer: token " + std::to_string(token) + " is outside of [0," + std::to_string(size()) +
+                       ")");
     }
     return token < special_tokens ? specials[token] : entries_[static_cast<size_t>(token - special_tokens)];
   }
@@ -99,6 +101,10 @@ std::shared_ptr<const Vocabulary> load_list(char kind, std::string_view payload)
 // The most frequent first; equals by their bytes.
 std::shared_ptr<const Vocabulary> train_list(char kind, const std::vector<std::string>& lines,
                                              const VocabularyOptions& options) {
+  if (options.size <= special_tokens) {
+    throw InputError("vocabulary of " + std::to_string(options.size) + " entries: " + std::to_string(special_tokens) +
+                     " are special tokens; set data.vocab_size to more");
+  }
   std::map<std::string_view, int64_t> counts;
   for (const std::string& line : lines) {
     for (const std::string_view part : kind == word_kind ? split_words(line) : utf8_characters(line)) ++counts[part];
@@ -107,8 +113,12 @@ std::shared_ptr<const Vocabulary> train_list(char kind, const std::vector<std::s
   for (const auto& [part, count] : counts) {
     if (count >= options.min_frequency) order.emplace_back(-count, part);
   }
+  if (order.empty()) {
+    throw InputError(std::string("vocabulary: the text has no ") + (kind == word_kind ? "word" : "character") +
+                     " that occurs data.min_frequency = " + std::to_string(options.min_frequency) + " times");
+  }
   std::sort(order.begin(), order.end());
-  order.resize(std::min(order.size(), static_cast<size_t>(std::max(0, options.size - special_tokens))));
+  order.resize(std::min(order.size(), static_cast<size_t>(options.size - special_tokens)));
   std::vector<std::string> entries;
   for (const auto& [count, part] : order) entries.emplace_back(part);
   return std::make_shared<ListVocabulary>(kind, std::move(entries));

@@ -15,9 +15,10 @@ std::string to_utf8(std::u32string_view text);
 bool is_space(char32_t c);
 std::vector<std::u32string> split_at_spaces(std::u32string_view text);
 
-bool is_punctuation(char32_t c);  // general category P
-bool is_number(char32_t c);       // N
-bool is_symbol(char32_t c);       // S
+bool is_letter_or_mark(char32_t c);  // L, M
+bool is_punctuation(char32_t c);     // general category P
+bool is_number(char32_t c);          // N
+bool is_symbol(char32_t c);          // S
 
 // Lower case, with the two rules that one code point cannot tell: a final Greek sigma, and the dotted I.
 std::u32string lowercase(std::u32string_view text);

@@ -28,21 +28,25 @@ class Vocabulary {
   virtual std::string serialize() const = 0;
 };
 
-// Throws InputError for bytes that serialize() did not make.
+// Throws InputError for bytes that are not whole; memory stays in proportion to their number. Bytes that were changed
+// with intent may make another vocabulary, never a crash.
 std::shared_ptr<const Vocabulary> load_vocabulary(const std::string& bytes);
 
 struct VocabularyOptions {
-  std::string model = "unigram";  // unigram | bpe (SentencePiece: Kudo & Richardson, 2018) | word | char
-  int32_t size = 8000;            // special tokens included; words and characters: at most
-  int32_t min_frequency = 2;      // words and characters only
-  double character_coverage = 0.9995;
-  bool fewer_allowed = false;  // take what the text allows where it allows fewer than `size` subwords
-  bool lowercase = false;  // fold the text first, when training and when encoding
-  std::string normalization = "nmt_nfkc";  // subwords only: nmt_nfkc | nfkc | nmt_nfkc_cf | nfkc_cf | identity
+  std::string model = "unigram";       // unigram | bpe (SentencePiece: Kudo & Richardson, 2018) | word | char
+  int32_t size = 8000;                 // special tokens included; words and characters: at most
+  int32_t min_frequency = 2;           // words and characters only
+  double character_coverage = 0.9995;  // of the text's characters, 0.98 to 1: small alphabets take 1; subwords only
+  bool fewer_allowed = false;          // take what the text allows where it allows fewer than `size` subwords
+  bool lowercase = false;              // fold the text first, when training and when encoding
+  // Subwords only: nmt_nfkc | nfkc | nmt_nfkc_cf | nfkc_cf | identity. The last changes nothing but control characters,
+  // which always become blanks; the others fold wide and compatible forms and runs of blanks.
+  std::string normalization = "nmt_nfkc";
 };
 
-// Deterministic for the same lines and options. Throws InputError if the text does not allow so many subwords, saying how
-// many it allows.
+// Deterministic for the same lines and options. A shared vocabulary is one trained on the lines of both sides. Subwords
+// are not learned from lines of more than 4192 bytes. Throws InputError for an option outside its range, for text with
+// nothing to learn, and if the text does not allow so many subwords, saying how many it allows.
 std::shared_ptr<const Vocabulary> train_vocabulary(const std::vector<std::string>& lines,
                                                    const VocabularyOptions& options);
 

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Trains a Transformer on real English-Chinese sentences for some minutes, then translates sentences it never saw.
+# MINUTES sets the training time (default 3).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+minutes=${MINUTES:-3}
+data=data/tatoeba-en-zh
+run=runs/demo
+program=build/glassformer
+
+scripts/setup.sh
+if [ ! -f build/build.ninja ]; then
+  cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Release -DGLASSFORMER_BUILD_TESTS=OFF -DGLASSFORMER_BUILD_EXAMPLES=OFF >/dev/null
+fi
+cmake --build build
+
+echo "Training for $minutes minutes on $(gzip -dc $data/train.tsv.gz | wc -l) sentence pairs from Tatoeba (CC BY 2.0 FR)." >&2
+model=$("$program" train recipes/tatoeba-en-zh.toml --set train.minutes="$minutes" --out "$run")
+
+echo
+echo "A dozen held-out sentences:"
+gzip -dc $data/test.tsv.gz | head -n 12 | cut -f1 | "$program" translate --model "$model" --beam 4 > "$run/dozen.zh"
+paste <(gzip -dc $data/test.tsv.gz | head -n 12) "$run/dozen.zh" |
+  awk -F'\t' '{ printf "  %s\n    model      %s\n    reference  %s\n", $1, $4, $2 }'
+
+echo
+echo "On all held-out sentences:"
+"$program" evaluate --model "$model" --pairs $data/test.tsv.gz --tokenize zh --beam 4
+
+cat <<END
+
+The model is $model. Try:
+  echo "Where is the station?" | $program translate --model $model --beam 4 --nbest 4
+  $program info --model $model
+  MINUTES=12 scripts/demo.sh
+  $program train --help
+END
