@@ -10,8 +10,8 @@
 
 namespace glass {
 
-// One executed operation. Of its inputs it holds the gradient state only: their values are kept by whoever needs them, and
-// what the derivative needs is in `backward`.
+// One executed operation. Of its inputs it holds the gradient state only: their values are kept by whoever needs them,
+// and what the derivative needs is in `backward`.
 struct Node {
   struct Input {
     std::shared_ptr<GradState> state;  // null if the input is not part of a graph
@@ -129,7 +129,8 @@ std::vector<Node*> backward_order(Node* root) {
       continue;
     }
     const GradState* state = node->inputs[next++].state.get();
-    if (state != nullptr && state->node && seen.insert(state->node.get()).second) path.emplace_back(state->node.get(), 0);
+    if (state != nullptr && state->node && seen.insert(state->node.get()).second)
+      path.emplace_back(state->node.get(), 0);
   }
   return {finished.rbegin(), finished.rend()};
 }
@@ -187,8 +188,8 @@ std::string place_of(const Node& node) {
 
 void check_grads(const Node& node, const Tensors& grads) {
   if (grads.size() != node.inputs.size()) {
-    throw GradError("it gave " + std::to_string(grads.size()) + " gradients for " +
-                    std::to_string(node.inputs.size()) + " inputs");
+    throw GradError("it gave " + std::to_string(grads.size()) + " gradients for " + std::to_string(node.inputs.size()) +
+                    " inputs");
   }
   for (size_t i = 0; i < grads.size(); ++i) {
     const Node::Input& input = node.inputs[i];

@@ -18,7 +18,8 @@ kernels::DropoutPlace dropout_place(const Tensor& x, int stream) {
     throw ShapeError("dropout: takes two to four axes, the first the example, got " + x.shape().text());
   }
   kernels::DropoutPlace place;
-  place.key = hash_combine(hash_combine(context->seed, context->step), hash_combine(scope_hash(), static_cast<uint64_t>(stream)));
+  place.key = hash_combine(hash_combine(context->seed, context->step),
+                           hash_combine(scope_hash(), static_cast<uint64_t>(stream)));
   place.first_example = context->first_example;
   place.extents[0] = x.size(0);
   for (int axis = 1; axis < x.rank(); ++axis) place.extents[4 - x.rank() + axis] = x.size(axis);

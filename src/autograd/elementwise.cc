@@ -139,9 +139,8 @@ Tensor masked_fill(const Tensor& x, const Tensor& keep, double value) {
                      x.shape().text());
   }
   Tensor y = fill_where_not(x, keep, value);  // y = keep ? x : value
-  return record("masked_fill", y, {x}, [keep = save(keep)](const Tensor& dy) {
-    return Tensors{fill_where_not(dy, *keep, 0)};
-  });
+  return record("masked_fill", y, {x},
+                [keep = save(keep)](const Tensor& dy) { return Tensors{fill_where_not(dy, *keep, 0)}; });
 }
 
 Tensor cast(const Tensor& x, DType dtype) {

@@ -45,7 +45,7 @@ GradcheckResult gradcheck(const std::function<Tensor(const Tensors&)>& f, Tensor
       const double numeric = (above - below) / (2 * step);
       const double analytic = grad.defined() ? grad.data<double>()[i] : 0;
       const double difference = std::abs(analytic - numeric) / (1 + std::abs(numeric));
-      if (difference <= result.worst && !std::isnan(difference)) continue;
+      if (!(difference > result.worst) && !std::isnan(difference)) continue;  // once NaN, it stays
       result.worst = difference;
       result.message = "input " + std::to_string(n) + ", element " + std::to_string(i) + ": analytic " +
                        std::to_string(analytic) + ", numeric " + std::to_string(numeric);

@@ -37,21 +37,22 @@ Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const Cross
   Tensor log_sums = Tensor::empty({rows}, logits.dtype());
   // y = Σ_rows [(1−ε)(lse − x_label) + ε(lse − mean x)], lse = log Σ exp x
   Tensor y = for_float(logits, [&]<class T>(T) {
-    const kernels::CrossEntropySums sums = kernels::cross_entropy(
-        dense.data<T>(), target.data<int64_t>(), rows, n, smoothing, options.ignored, log_sums.data<T>());
+    const kernels::CrossEntropySums sums = kernels::cross_entropy(dense.data<T>(), target.data<int64_t>(), rows, n,
+                                                                  smoothing, options.ignored, log_sums.data<T>());
     if (nll != nullptr) *nll = sums.nll;
     return Tensor::full({}, sums.loss, logits.dtype());
   });
-  return record("cross_entropy", y, {logits},
-                [x = save(dense), target = save(target), log_sums = save(log_sums), rows, n, options](const Tensor& dy) {
-                  Tensor dx = Tensor::empty(x->shape(), x->dtype());  // dx = dy·(softmax x − target)
-                  for_float(dy, [&]<class T>(T) {
-                    kernels::cross_entropy_backward(static_cast<T>(dy.item()), x->data<T>(), target->data<int64_t>(),
-                                                    log_sums->data<T>(), rows, n, options.label_smoothing,
-                                                    options.ignored, dx.data<T>());
-                  });
-                  return Tensors{dx};
-                });
+  return record(
+      "cross_entropy", y, {logits},
+      [x = save(dense), target = save(target), log_sums = save(log_sums), rows, n, options](const Tensor& dy) {
+        Tensor dx = Tensor::empty(x->shape(), x->dtype());  // dx = dy·(softmax x − target)
+        for_float(dy, [&]<class T>(T) {
+          kernels::cross_entropy_backward(static_cast<T>(dy.item()), x->data<T>(), target->data<int64_t>(),
+                                          log_sums->data<T>(), rows, n, options.label_smoothing, options.ignored,
+                                          dx.data<T>());
+        });
+        return Tensors{dx};
+      });
 }
 
 Dim count_labels(const Tensor& labels, int64_t ignored) {

@@ -74,8 +74,8 @@ Tensor product(const Tensor& a, const Tensor& b) {
     std::vector<int64_t> to(from_a.size());
     for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<int64_t>(i) * a.size(-2) * b.size(-1);
     kernels::gemm_batched<T>(batch.numel(), {from_a.data(), from_b.data(), to.data()},
-                             {a.size(-2), b.size(-1), a.size(-1)}, T{1}, left.matrix, right.matrix, T{0},
-                             out.data<T>(), b.size(-1));
+                             {a.size(-2), b.size(-1), a.size(-1)}, T{1}, left.matrix, right.matrix, T{0}, out.data<T>(),
+                             b.size(-1));
   });
   return out;
 }

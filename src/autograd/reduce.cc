@@ -32,9 +32,8 @@ Tensor sum(const Tensor& x, int axis, bool keep_axis) {
   const Tensor dense = x.contiguous();
   const AxisSplit split = split_at(x.shape(), axis);
   Tensor y = Tensor::empty(reduced_shape(x.shape(), axis, keep_axis), x.dtype());  // y = Σ x
-  for_float(x, [&]<class T>(T) {
-    kernels::sum_axis(dense.data<T>(), split.outer, split.extent, split.inner, y.data<T>());
-  });
+  for_float(
+      x, [&]<class T>(T) { kernels::sum_axis(dense.data<T>(), split.outer, split.extent, split.inner, y.data<T>()); });
   return record("sum", y, {x}, [from = x.shape(), axis](const Tensor& dy) {
     return Tensors{dy.contiguous().reshaped(with_axis_one(from, axis)).expanded(from)};
   });
@@ -47,7 +46,8 @@ Tensor mean(const Tensor& x, int axis, bool keep_axis) {
 
 Tensor max(const Tensor& x, int axis, bool keep_axis) {
   require_float("max", x);
-  if (x.size(axis) == 0) throw ShapeError("max: axis " + std::to_string(axis) + " of " + x.shape().text() + " is empty");
+  if (x.size(axis) == 0)
+    throw ShapeError("max: axis " + std::to_string(axis) + " of " + x.shape().text() + " is empty");
   const Tensor dense = x.contiguous();
   const AxisSplit split = split_at(x.shape(), axis);
   Tensor y = Tensor::empty(reduced_shape(x.shape(), axis, keep_axis), x.dtype());  // y = x[index of the first maximum]

@@ -29,15 +29,13 @@ Shape resolve(const Tensor& x, Shape shape) {
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
   Tensor y = x.contiguous().reshaped(resolve(x, shape));
-  return record("reshape", y, {x}, [from = x.shape()](const Tensor& dy) {
-    return Tensors{dy.contiguous().reshaped(from)};
-  });
+  return record("reshape", y, {x},
+                [from = x.shape()](const Tensor& dy) { return Tensors{dy.contiguous().reshaped(from)}; });
 }
 
 Tensor transpose(const Tensor& x, int a, int b) {
-  return record("transpose", x.transposed(a, b), {x}, [a, b](const Tensor& dy) {
-    return Tensors{dy.transposed(a, b)};
-  });
+  return record("transpose", x.transposed(a, b), {x},
+                [a, b](const Tensor& dy) { return Tensors{dy.transposed(a, b)}; });
 }
 
 namespace {
@@ -62,11 +60,11 @@ Tensor permute(const Tensor& x, const std::vector<int>& axes) {
     inverse[static_cast<size_t>(x.shape().resolve_axis(axes[i]))] = static_cast<int>(i);
   }
   for (const int axis : inverse) {
-    if (axis < 0) throw ValueError("permute: an axis is named twice, another not at all, for shape " + x.shape().text());
+    if (axis < 0)
+      throw ValueError("permute: an axis is named twice, another not at all, for shape " + x.shape().text());
   }
-  return record("permute", permuted(x, axes), {x}, [inverse](const Tensor& dy) {
-    return Tensors{permuted(dy, inverse)};
-  });
+  return record("permute", permuted(x, axes), {x},
+                [inverse](const Tensor& dy) { return Tensors{permuted(dy, inverse)}; });
 }
 
 Tensor slice(const Tensor& x, int axis, Dim begin, Dim end) {
@@ -128,27 +126,29 @@ Tensors split(const Tensor& x, Dim parts, int axis) {
   }
   const Dim extent = x.size(axis) / parts;
   // Between x and the parts stands one more node, so that the parts' gradients meet in one buffer of x's shape.
-  const Tensor whole = record("split", x.detach(), {x}, [](const Tensor& dx) { return Tensors{dx}; });
   const auto shared = std::make_shared<Tensor>();
+  const Tensor whole = !needs_grad({x}) ? x : record("split", x.detach(), {x}, [shared](const Tensor& dx) {
+    *shared = {};
+    return Tensors{dx};
+  });
   Tensors out;
   for (Dim i = 0; i < parts; ++i) {
     const Dim begin = i * extent, end = begin + extent;
     // y_i = x[begin:end]
     out.push_back(record("split", x.narrowed(axis, begin, end), {whole},
                          [shared, shape = x.shape(), axis, begin, end](const Tensor& dy) {
-      const bool first = !shared->defined();
-      if (first) *shared = Tensor::zeros(shape, dy.dtype());
-      shared->narrowed(axis, begin, end).copy_from(dy);
-      return Tensors{first ? *shared : Tensor()};
-    }));
+                           const bool first = !shared->defined();
+                           if (first) *shared = Tensor::zeros(shape, dy.dtype());
+                           shared->narrowed(axis, begin, end).copy_from(dy);
+                           return Tensors{first ? *shared : Tensor()};
+                         }));
   }
   return out;
 }
 
 Tensor expand(const Tensor& x, const Shape& shape) {
-  return record("expand", x.expanded(shape), {x}, [from = x.shape()](const Tensor& dy) {
-    return Tensors{sum_to_shape(dy, from)};
-  });
+  return record("expand", x.expanded(shape), {x},
+                [from = x.shape()](const Tensor& dy) { return Tensors{sum_to_shape(dy, from)}; });
 }
 
 }  // namespace glass

@@ -55,9 +55,8 @@ Tensor softmax(const Tensor& x, const Tensor& keep) {
   return record("softmax", y, {x}, [y = save(y), rows, n](const Tensor& dy) {
     const Tensor upstream = dy.contiguous();
     Tensor dx = Tensor::empty(dy.shape(), dy.dtype());  // dx = y·(dy − Σ dy·y)
-    for_float(dy, [&]<class T>(T) {
-      kernels::softmax_backward(upstream.data<T>(), y->data<T>(), rows, n, dx.data<T>());
-    });
+    for_float(dy,
+              [&]<class T>(T) { kernels::softmax_backward(upstream.data<T>(), y->data<T>(), rows, n, dx.data<T>()); });
     return Tensors{dx};
   });
 }
