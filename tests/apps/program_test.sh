@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# program_test.sh PROGRAM: the program end to end, on good and bad files: output, messages, exit codes.
+set -uo pipefail
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+fail() { echo "FAILED: $*" >&2; failed=1; }
+
+# expect STATUS PATTERN COMMAND…: the exit status, and what standard error must say.
+expect() {
+  local status=$1 pattern=$2; shift 2
+  "$@" > "$folder/out" 2> "$folder/err" < /dev/null
+  local got=$?
+  [ "$got" -eq "$status" ] || { fail "status $got instead of $status: $*"; cat "$folder/err" >&2; }
+  grep -q -- "$pattern" "$folder/err" || { fail "no '$pattern' in the message of: $*"; cat "$folder/err" >&2; }
+  if grep -q -i 'terminate called\|core dumped' "$folder/err"; then fail "a crash: $*"; fi
+}
+
+cd "$folder"
+printf 'a b c\tx y z\nb a\ty x\na a b\tx x y\nc b\tz y\n%.0s' $(seq 20) > pairs.tsv
+cut -f1 pairs.tsv > source.txt
+cut -f2 pairs.tsv > target.txt
+small=(--set data.vocab_model=word --set model.d_model=16 --set model.heads=2 --set model.layers=1
+       --set train.batch_sentences=16 --set train.lr=0.01 --set train.warmup_steps=10 --set train.validate_every=50
+       --set train.checkpoint_every=20)
+data=(--set data.pairs=pairs.tsv --set data.valid_pairs=pairs.tsv)
+
+# --- training and using
+expect 0 'leak check' "$program" train --out run "${data[@]}" "${small[@]}" --set train.steps=100
+model=run/model.safetensors
+[ "$(cat out)" = "$model" ] || fail "train does not print the model's path"
+[ "$(grep -c '"valid_bleu"' run/metrics.jsonl)" -ge 2 ] || fail "metrics.jsonl has no validations"
+head -c 7 run/metrics.jsonl | grep -q '{"step"' || fail '"step" is not first in metrics.jsonl'
+[ "$(printf 'a b\n\nc b' | "$program" translate --model $model)" = $'x y\n\nz y' ] || fail "translation, a blank line kept blank"
+[ "$(printf 'a b\n' | "$program" translate --model $model --beam 4 --nbest 2 | grep -c 'log p')" = 2 ] || fail "nbest"
+printf 'a b\r\nc b\r\n' | "$program" translate --model $model --json | grep -q '"translation":"x y"' || fail "json and CRLF"
+(printf 'a b\n'; sleep 3; printf 'c b\n') | "$program" translate --model $model | head -n 1 | grep -q 'x y' || fail "filter"
+expect 0 '' "$program" info --model $model
+grep -q 'encoder.layers.0.self_attn.query' out || fail "info has no table by module"
+expect 0 '' "$program" evaluate --model $model --source source.txt --target target.txt --tokenize none
+grep -q 'BLEU = ' out || fail "evaluate prints no BLEU"
+expect 0 '' "$program" score target.txt target.txt --json
+grep -q '"bleu":100.0' out && grep -q '"chrf":100.0' out && grep -q 'version:2' out || { fail "score of itself"; cat out; }
+"$program" translate --model $model < <(yes 'a b' | head -n 5000) 2> err | head -n 1 > /dev/null
+[ "${PIPESTATUS[0]}" -eq 0 ] || fail "a broken pipe is not a quiet end"
+
+# --- resume: stopped and gone on with equals not stopped
+expect 0 '' "$program" train --out whole "${data[@]}" "${small[@]}" --set train.steps=80
+expect 0 '' "$program" train --out half "${data[@]}" "${small[@]}" --set train.steps=40
+expect 0 '' "$program" train --resume --out half --set train.steps=80
+"$program" info --model whole/model.safetensors > a; "$program" info --model half/model.safetensors > b
+cmp -s a b || fail "info differs after resume"
+[ "$(printf 'a b c\n' | "$program" translate --model whole/model.safetensors --json)" = \
+  "$(printf 'a b c\n' | "$program" translate --model half/model.safetensors --json)" ] || fail "resumed weights differ"
+
+# --- kill -9 at any moment leaves a run that can go on, and ends where an undisturbed one does
+"$program" train --out killed "${data[@]}" "${small[@]}" --set train.steps=3000 > /dev/null 2>&1 &
+for _ in $(seq 200); do [ -f killed/checkpoint.safetensors ] && break; sleep 0.05; done
+sleep 0.3; kill -9 $!; wait $! 2> /dev/null
+expect 0 '' "$program" train --resume --out killed --set train.steps=200
+expect 0 '' "$program" train --out undisturbed "${data[@]}" "${small[@]}" --set train.steps=200
+[ "$(printf 'a b c\n' | "$program" translate --model killed/model.safetensors --json)" = \
+  "$(printf 'a b c\n' | "$program" translate --model undisturbed/model.safetensors --json)" ] || echo "note: killed past step 200"
+
+# --- Ctrl-C saves and says how to go on
+"$program" train --out stopped "${data[@]}" "${small[@]}" --set train.steps=1000000 2> err > /dev/null &
+for _ in $(seq 200); do [ -f stopped/checkpoint.safetensors ] && break; sleep 0.05; done
+kill -TERM $!; wait $! || fail "SIGTERM does not end with 0"
+grep -q -- '--resume --out stopped' err || fail "no word on how to go on"
+
+# --- bad usage and bad input: 2, with what to do
+expect 2 'COMMAND\|subcommand' "$program"
+expect 2 'm' "$program" translate --model
+expect 2 'did you mean "train.lr"' "$program" train "${data[@]}" --set train.rl=1
+expect 2 'not divisible' "$program" train "${data[@]}" --set model.heads=3 --set train.steps=1
+expect 2 'say when to stop' "$program" train "${data[@]}"
+expect 2 'name the training text' "$program" train --set train.steps=1
+printf '[model]\nd_modle = 3\n' > bad.toml
+expect 2 'bad.toml:2: unknown key "model.d_modle"; did you mean "model.d_model"' "$program" train bad.toml
+printf '[model]\nd_model = "big"\n' > bad.toml
+expect 2 'bad.toml:2: model.d_model takes a whole number' "$program" train bad.toml
+printf '[model\n' > bad.toml
+expect 2 'bad.toml:1' "$program" train bad.toml
+head -n 79 target.txt > shorter.txt
+expect 2 'source.txt has 80 lines, shorter.txt has 79' "$program" train --set data.source=source.txt --set data.target=shorter.txt "${small[@]}" --set train.steps=1
+expect 2 'none.txt' "$program" train --set data.source=none.txt --set data.target=target.txt --set train.steps=1
+: > empty.txt
+expect 2 'empty.txt: the file is empty' "$program" score empty.txt target.txt
+printf 'fine\nbad \303( bad\n' > invalid.txt
+expect 2 'invalid.txt:2: not valid UTF-8' "$program" translate invalid.txt --model $model
+expect 0 '' "$program" translate invalid.txt --model $model --replace-invalid
+expect 2 'allows at most' "$program" train "${data[@]}" --set data.vocab_size=9000 --set train.steps=1
+head -c 3000 $model > cut.safetensors
+expect 2 'cut.safetensors' "$program" translate source.txt --model cut.safetensors
+expect 2 'not a safetensors file' "$program" translate source.txt --model pairs.tsv
+GLASSFORMER_ISA=sse9 expect 2 'GLASSFORMER_ISA=sse9: unknown' "$program" info --model $model
+expect 2 'resume: model.d_model differs' "$program" train --resume --out run --set model.d_model=32
+expect 1 'cannot be written' bash -c "\"$program\" info --model $model > /dev/full"
+
+# --- forecasting
+expect 0 'naive forecasts' "$program" train --out sine --set model.task=forecast --set model.d_model=32 --set model.heads=4 \
+  --set model.layers=1 --set train.steps=50 --set train.validate_every=50 --set data.windows=300
+expect 0 '' "$program" info --model sine/model.safetensors
+expect 2 'use `glassformer forecast`' "$program" translate source.txt --model sine/model.safetensors
+awk 'BEGIN { print "value"; for (i = 0; i < 40; ++i) print sin(i * 0.9) }' > sine.csv
+expect 0 '' "$program" forecast sine.csv --model sine/model.safetensors --hold-out --plot sine.svg
+[ "$(wc -l < out)" = 6 ] || fail "a forecast of five rows and a header"
+grep -q '</svg>' sine.svg || fail "no plot"
+
+[ $failed -eq 0 ] && echo "all of the program's checks passed"
+exit $failed
