@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "glassformer/base/bfloat16.h"
+
 namespace glass::kernels {
 
 template <class T>
@@ -22,6 +24,10 @@ struct GemmSizes {
 // C has `leading_c` elements from row to row. With beta 0, C is not read.
 void gemm(GemmSizes sizes, float alpha, Matrix<float> a, Matrix<float> b, float beta, float* c, int64_t leading_c);
 void gemm(GemmSizes sizes, double alpha, Matrix<double> a, Matrix<double> b, double beta, double* c, int64_t leading_c);
+
+// bf16 operands, products and sums in float32; beta is 0 or 1. Hardware does it where has_bf16_products() (base/isa.h);
+// elsewhere the operands are widened, which gives the same but for the order of the sums.
+void gemm(GemmSizes sizes, Matrix<bfloat16> a, Matrix<bfloat16> b, float beta, float* c, int64_t leading_c);
 
 // `batch` products of the same sizes; offsets[i] is added to the pointers of product i.
 struct BatchOffsets {

@@ -1,0 +1,58 @@
+// Cuts a matrix product into tiles that depend on its sizes alone, and shares them among the threads.
+#pragma once
+
+#include <algorithm>
+
+#include "glassformer/base/threads.h"
+#include "kernels/gemm.h"
+
+namespace glass::kernels {
+
+struct GemmTile {
+  int64_t rows, columns;
+};
+
+// About eight tiles: small enough to share, large enough that packing the operands for each is little. Rows are cut
+// first, because a product's other operand is then packed once for each cut; a product of few rows (decoding) has its
+// columns cut instead, if it is long enough to pay for the sharing.
+inline GemmTile gemm_tile(GemmSizes s) {
+  constexpr int64_t tiles = 8, least_rows = 48, least_columns = 256, most_columns = 1024, worth_sharing = 1 << 21;
+  auto part = [](int64_t extent, int64_t parts, int64_t multiple) {
+    return ((extent + parts - 1) / parts + multiple - 1) / multiple * multiple;
+  };
+  const int64_t rows = std::max(least_rows, part(s.m, tiles, least_rows));
+  int64_t columns = most_columns;
+  if (s.m <= 2 * least_rows && s.m * s.n * s.k >= worth_sharing) {
+    columns = std::clamp(part(s.n, tiles, 64), least_columns, most_columns);
+  }
+  return {rows, columns};
+}
+
+template <class T>
+Matrix<T> rows_from(Matrix<T> a, int64_t row) {
+  a.data += a.transposed ? row : row * a.leading;
+  return a;
+}
+
+template <class T>
+Matrix<T> columns_from(Matrix<T> b, int64_t column) {
+  b.data += b.transposed ? column * b.leading : column;
+  return b;
+}
+
+// Calls tile(sizes, a, b, c) for each tile of C, with the operands and the output from that tile on; one thread each.
+template <class T, class Out, class Tile>
+void for_each_tile(GemmSizes s, Matrix<T> a, Matrix<T> b, Out* c, int64_t leading_c, Tile&& tile) {
+  if (s.m == 0 || s.n == 0) return;
+  const GemmTile size = gemm_tile(s);
+  const int64_t row_tiles = (s.m + size.rows - 1) / size.rows, column_tiles = (s.n + size.columns - 1) / size.columns;
+  parallel_for(row_tiles * column_tiles, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t i = t % row_tiles * size.rows, j = t / row_tiles * size.columns;
+      const GemmSizes part{std::min(size.rows, s.m - i), std::min(size.columns, s.n - j), s.k};
+      tile(part, rows_from(a, i), columns_from(b, j), c + i * leading_c + j);
+    }
+  });
+}
+
+}  // namespace glass::kernels
