@@ -57,6 +57,7 @@ TEST(Chrf, EachLineCountsTheReferenceThatFitsItBest) {
   EXPECT_NEAR(chrf(near, {mixed, other}), 100, 1e-12);
   EXPECT_NEAR(chrf(near, {other, mixed}), 100, 1e-12);
   EXPECT_LT(chrf(near, {mixed}), 100);
+  EXPECT_EQ(chrf_statistics({"x"}, {{"abc"}, {"abcde"}})[0].reference[0], 3);  // of two as good the first
 }
 
 TEST(Chrf, BetaWeighsRecall) {

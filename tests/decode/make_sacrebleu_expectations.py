@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes sacrebleu_expectations.json: corpora, and what sacreBLEU prints for them, for sacrebleu_test.cc.
 
-Usage: make_sacrebleu_expectations.py TATOEBA_TEST_TSV_GZ OUTPUT_JSON. Needs sacrebleu 2.6.0. The same arguments
-give the same file with the same Python. Characters are those that Python's tables know (3.11: Unicode 14), so that newer
-tables elsewhere do not matter.
+Usage: make_sacrebleu_expectations.py TATOEBA_TEST_TSV_GZ OUTPUT_JSON. Needs sacrebleu 2.6.0; the same arguments give
+the same file with the same Python. Characters are those that its tables know (3.11: Unicode 14), so that newer tables
+elsewhere do not matter.
 """
 import gzip
 import json

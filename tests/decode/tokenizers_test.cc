@@ -11,8 +11,10 @@ namespace {
 // The tokens joined by single spaces.
 std::string tokens(BleuTokenizer tokenizer, std::string_view line, bool lowercase = false) {
   std::string joined;
-  for (const auto& token : bleu_tokenize(tokenizer, line, lowercase))
-    joined += (joined.empty() ? "" : " ") + to_utf8(token);
+  for (const auto& token : bleu_tokenize(tokenizer, line, lowercase)) {
+    if (!joined.empty()) joined += ' ';
+    joined += to_utf8(token);
+  }
   return joined;
 }
 
