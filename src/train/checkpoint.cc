@@ -1,5 +1,6 @@
 #include "train/checkpoint.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "glassformer/base/error.h"
@@ -25,6 +26,7 @@ std::string state_to_json(const RunState& s) {
               {"next_batch", s.next_batch},
               {"training_seconds", s.training_seconds},
               {"metrics_size", s.metrics_size},
+              {"validated_step", s.validated_step},
               {"best_step", s.best_step},
               {"best_nll", s.best.nll},
               {"best_bleu", optional_json(s.best.bleu)},
@@ -42,8 +44,10 @@ RunState state_from_json(const std::string& text) {
   s.next_batch = json.at("next_batch").get<int64_t>();
   s.training_seconds = json.at("training_seconds").get<double>();
   s.metrics_size = json.at("metrics_size").get<uint64_t>();
+  s.validated_step = json.at("validated_step").get<int64_t>();
   s.best_step = json.at("best_step").get<int64_t>();
-  s.best = {json.at("best_nll").get<double>(), optional_from(json.at("best_bleu")), optional_from(json.at("best_chrf"))};
+  s.best = {optional_from(json.at("best_nll")).value_or(std::numeric_limits<double>::infinity()),
+            optional_from(json.at("best_bleu")), optional_from(json.at("best_chrf"))};
   s.validations_without_best = json.at("validations_without_best").get<int64_t>();
   s.average_steps = json.at("average_steps").get<std::vector<int64_t>>();
   return s;

@@ -11,12 +11,13 @@ namespace glass {
 
 // Where a run is. Together with the weights and moments it decides all that follows.
 struct RunState {
-  int64_t step = 0;         // updates made
+  int64_t step = 0;  // updates made
   int64_t epoch = 0;
-  int64_t next_batch = 0;   // of the epoch's plan
+  int64_t next_batch = 0;  // of the epoch's plan
   double training_seconds = 0;
   uint64_t metrics_size = 0;
-  int64_t best_step = 0;    // 0 if there was no validation yet
+  int64_t validated_step = 0;  // the last one that was validated
+  int64_t best_step = 0;       // 0 if there was no validation yet
   ValidationScore best;
   int64_t validations_without_best = 0;
   std::vector<int64_t> average_steps;  // whose weights are in average/

@@ -86,9 +86,19 @@ class ForecastTask : public TrainingTask {
   }
 
   ValidationScore validate() override {
+    const NoGrad values_only;
+    constexpr Dim at_once = 256;  // bounds the memory
+    double squares = 0;
+    for (Dim begin = 0; begin < data_.valid.count(); begin += at_once) {
+      const Dim end = std::min(begin + at_once, data_.valid.count());
+      const Tensor history = data_.valid.history.narrowed(0, begin, end),
+                   future = data_.valid.future.narrowed(0, begin, end);
+      // As it will be used: each prediction fed back.
+      squares +=
+          mean_squared_error(model_->forecast(history, data_.setup.horizon), future) * static_cast<double>(end - begin);
+    }
     ValidationScore score;
-    // As it will be used: each prediction fed back.
-    score.nll = mean_squared_error(model_->forecast(data_.valid.history, data_.setup.horizon), data_.valid.future);
+    score.nll = squares / static_cast<double>(data_.valid.count());
     return score;
   }
 
@@ -140,9 +150,10 @@ class ForecastTask : public TrainingTask {
     const Tensor &history = data_.valid.history, &future = data_.valid.future;
     const Tensor last = history.narrowed(1, history.size(1) - 1, history.size(1)).expanded(future.shape());
     const Tensor step_means = mean(data_.train.future, 0, true).expanded(future.shape());
-    notes_.push_back(fmt::format("held-out error of naive forecasts: repeat the last value {:.4f}, mean of each step in "
-                                 "training {:.4f}",
-                                 mean_squared_error(last, future), mean_squared_error(step_means, future)));
+    notes_.push_back(
+        fmt::format("held-out error of naive forecasts: repeat the last value {:.4f}, mean of each step in "
+                    "training {:.4f}",
+                    mean_squared_error(last, future), mean_squared_error(step_means, future)));
   }
 
   Recipe recipe_;

@@ -45,10 +45,14 @@ double learning_rate(const ScheduleOptions& o, int64_t step) {
   const double rest = std::max(1.0, static_cast<double>(o.total_steps) - warmup);
   const double progress = std::clamp((now - warmup) / rest, 0.0, 1.0);
   switch (o.schedule) {
-    case Schedule::constant: return o.lr;
-    case Schedule::inverse_sqrt: return o.lr * std::sqrt(std::max(1.0, warmup) / now);
-    case Schedule::linear: return o.lr + (o.min_lr - o.lr) * progress;
-    case Schedule::cosine: return o.min_lr + (o.lr - o.min_lr) * (1 + std::cos(std::numbers::pi * progress)) / 2;
+    case Schedule::constant:
+      return o.lr;
+    case Schedule::inverse_sqrt:
+      return o.lr * std::sqrt(std::max(1.0, warmup) / now);
+    case Schedule::linear:
+      return o.lr + (o.min_lr - o.lr) * progress;
+    case Schedule::cosine:
+      return o.min_lr + (o.lr - o.min_lr) * (1 + std::cos(std::numbers::pi * progress)) / 2;
   }
   return o.lr;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -61,8 +62,9 @@ void check_translation_leaks(const TranslationModel& model, const TranslationBat
   constexpr double rounding = 1e-4;  // other sizes may be summed in another order
   const Tensor padded = model(padded_by(source, 3, unknown_token), lengths, target);
   if (!(relative_difference(logits, padded) < rounding)) {
-    throw Error("leak check: the content of the padding changes the outputs; attention to the source needs "
-                "AttentionMask::lengths()");
+    throw Error(
+        "leak check: the content of the padding changes the outputs; attention to the source needs "
+        "AttentionMask::lengths()");
   }
 }
 
@@ -87,10 +89,11 @@ TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, double measured
   const double variance = square - mean * mean, even = std::log(static_cast<double>(logits.size(-1)));
   TrainingTask::FirstLoss out{even + variance / 2, measured, {}};
   const bool close = std::abs(measured - out.expected) < 0.1 * out.expected;
-  out.explanation = fmt::format(
-      "first loss {:.3f}; ln V + variance of the logits / 2 = {:.3f} + {:.3f} = {:.3f}: {}", measured, even, variance / 2,
-      out.expected,
-      close ? "as it should be" : "more than 10 % apart; check the initial weights, the labels and the scale of the logits");
+  out.explanation =
+      fmt::format("first loss {:.3f}; ln V + variance of the logits / 2 = {:.3f} + {:.3f} = {:.3f}: {}", measured, even,
+                  variance / 2, out.expected,
+                  close ? "as it should be"
+                        : "more than 10 % apart; check the initial weights, the labels and the scale of the logits");
   return out;
 }
 
@@ -105,6 +108,15 @@ std::string first_non_finite(const std::function<void()>& forward) {
   });
   forward();
   return found;
+}
+
+std::string nearest_non_finite_gradient(const ParameterStore& parameters) {
+  const auto& entries = parameters.entries();
+  const float* grads = parameters.grads().data<float>();
+  const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const ParameterStore::Entry& entry) {
+    return kernels::any_non_finite(grads + entry.offset, entry.tensor.numel());
+  });
+  return found == entries.rend() ? std::string() : found->names[0];
 }
 
 }  // namespace glass

@@ -1,8 +1,12 @@
-// What is checked on the real model and data before the first update.
+// What is checked on the real model and data before the first update, and when a number is lost.
 #pragma once
+
+#include <functional>
+#include <string>
 
 #include "glassformer/data/batches.h"
 #include "glassformer/models/forecast_model.h"
+#include "glassformer/nn/parameter_store.h"
 #include "glassformer/train/task.h"
 
 namespace glass {
@@ -16,5 +20,8 @@ TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, double measured
 
 // The first operation of a forward pass that gives a non-finite value, with its scope; empty if none does.
 std::string first_non_finite(const std::function<void()>& forward);
+
+// The name of the last parameter, in the order of the forward pass, whose gradient is not finite; empty if all are.
+std::string nearest_non_finite_gradient(const ParameterStore& parameters);
 
 }  // namespace glass

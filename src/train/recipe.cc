@@ -1,24 +1,18 @@
 #include "glassformer/train/recipe.h"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "glassformer/base/error.h"
 
 namespace glass {
 
 namespace {
-
-template <class T>
-struct is_optional : std::false_type {};
-template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
 
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
@@ -52,7 +46,7 @@ const RecipeKey& find_key(const std::string& path, const std::string& where) {
 
 std::string join(const std::vector<std::string>& items, const char* between) {
   std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : between) + item;
+  for (const std::string& item : items) text.append(text.empty() ? "" : between).append(item);
   return text;
 }
 
@@ -62,7 +56,8 @@ std::string join(const std::vector<std::string>& items, const char* between) {
 
 void check_number(const RecipeKey& key, double value, const std::string& where) {
   if (key.low == key.high || (value >= key.low && value <= key.high)) return;
-  throw InputError(fmt::format("{}: {} is {}, outside of [{}, {}]", where, key.path(), value, key.low, key.high));
+  throw InputError(
+      fmt::format("{}: {} is {}; use a number from {} to {}", where, key.path(), value, key.low, key.high));
 }
 
 // Reads one TOML value into the type of the slot.
@@ -100,15 +95,14 @@ class Assign {
   }
   double number(const toml::node& node) const {
     if (!node.is_number()) wrong_type(key_, where_, "a number");
-    const double value = node.is_integer() ? static_cast<double>(node.as_integer()->get()) : node.as_floating_point()->get();
+    const double value =
+        node.is_integer() ? static_cast<double>(node.as_integer()->get()) : node.as_floating_point()->get();
     if (!(value == value)) wrong_type(key_, where_, "a number, not nan");
     check_number(key_, value, where_);
     return value;
   }
   std::string text(const toml::node& node) const {
-    // attention_scale may be given as a number.
-    if (node.is_number()) return fmt::format("{}", node.is_integer() ? static_cast<double>(node.as_integer()->get())
-                                                                      : node.as_floating_point()->get());
+    if (key_.number_allowed && node.is_number()) return fmt::format("{}", number(node));
     if (!node.is_string()) wrong_type(key_, where_, "a text in quotes");
     const std::string& value = node.as_string()->get();
     if (!key_.choices.empty() && std::find(key_.choices.begin(), key_.choices.end(), value) == key_.choices.end()) {
@@ -143,6 +137,22 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
   }
 }
 
+bool is_section(const std::string& name) {
+  const auto& keys = recipe_keys();
+  return std::any_of(keys.begin(), keys.end(), [&](const RecipeKey& key) { return key.section == name; });
+}
+
+// A key outside of any section, or a section that there is not.
+[[noreturn]] void reject_section(const std::string& name, const toml::node& content, const std::string& file) {
+  const std::string where = place(file, content.source());
+  if (is_section(name)) throw InputError(fmt::format("{}: [{}] is a section, not a key", where, name));
+  if (content.is_table()) {
+    throw InputError(fmt::format("{}: unknown section [{}]; use [model], [data] or [train]", where, name));
+  }
+  find_key(name, where);  // throws, with the nearest key: none has a name without a section
+  throw InputError(where + ": a key outside of the sections");
+}
+
 }  // namespace
 
 Recipe parse_recipe(const std::string& text, const std::string& name) {
@@ -150,10 +160,7 @@ Recipe parse_recipe(const std::string& text, const std::string& name) {
   const toml::table table = parse_toml(text, name);
   for (const auto& [section, content] : table) {
     const std::string section_name(section.str());
-    if (!content.is_table()) {
-      find_key(section_name, place(name, content.source()));
-      continue;
-    }
+    if (!content.is_table() || !is_section(section_name)) reject_section(section_name, content, name);
     for (const auto& [key, value] : *content.as_table()) {
       assign(recipe, section_name + "." + std::string(key.str()), value, place(name, value.source()));
     }
@@ -163,14 +170,26 @@ Recipe parse_recipe(const std::string& text, const std::string& name) {
 
 namespace {
 
-void make_relative_to(Recipe& recipe, const std::filesystem::path& folder) {
-  for (std::string* path : {&recipe.data.source, &recipe.data.target, &recipe.data.pairs, &recipe.data.valid_source,
-                            &recipe.data.valid_target, &recipe.data.valid_pairs, &recipe.data.csv}) {
-    if (!path->empty() && std::filesystem::path(*path).is_relative()) *path = (folder / *path).lexically_normal().string();
+// Replaces every path that is set by change(path).
+void change_paths(Recipe& recipe, const std::function<std::filesystem::path(const std::filesystem::path&)>& change) {
+  for (const RecipeKey& key : recipe_keys()) {
+    if (!key.is_path) continue;
+    std::string& path = *std::get<std::string*>(key.slot(recipe));
+    if (!path.empty()) path = change(path).string();
   }
 }
 
 }  // namespace
+
+Recipe with_absolute_paths(Recipe recipe) {
+  change_paths(recipe, [](const auto& path) { return std::filesystem::absolute(path); });
+  return recipe;
+}
+
+Recipe with_file_names(Recipe recipe) {
+  change_paths(recipe, [](const auto& path) { return path.filename(); });
+  return recipe;
+}
 
 Recipe read_recipe(const std::string& path) {
   std::ifstream file(path);
@@ -181,7 +200,8 @@ Recipe read_recipe(const std::string& path) {
   std::stringstream text;
   text << file.rdbuf();
   Recipe recipe = parse_recipe(text.str(), path);
-  make_relative_to(recipe, std::filesystem::path(path).parent_path());
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  change_paths(recipe, [&](const auto& named) { return folder / named; });  // an absolute one replaces the folder
   return recipe;
 }
 
@@ -199,6 +219,7 @@ void set_in_recipe(Recipe& recipe, const std::string& assignment) {
   } else {
     table = parse_toml("value = " + value, where);
   }
+  if (table.size() != 1) throw InputError(where + ": one key at a time");
   std::visit(Assign(key, *table.get("value"), where), key.slot(recipe));
 }
 
@@ -223,7 +244,7 @@ struct ValueText {
   std::string operator()(const std::vector<T>* slot) const {
     std::vector<std::string> items;
     for (const T& item : *slot) items.push_back((*this)(&item));
-    return "[" + join(items, ", ") + "]";
+    return fmt::format("[{}]", join(items, ", "));
   }
   template <class T>
   std::string operator()(const std::optional<T>* slot) const {
@@ -255,78 +276,6 @@ std::string first_difference(const Recipe& a, const Recipe& b) {
     if (!key.resumable && value_text(key, a) != value_text(key, b)) return key.path();
   }
   return {};
-}
-
-namespace {
-
-AttentionScale parse_scale(const std::string& text) {
-  if (text == "1/sqrt(k)") return AttentionScale::inverse_sqrt();
-  if (text == "none") return AttentionScale::none();
-  char* end = nullptr;
-  const double factor = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(factor > 0) || factor > 1e6) {
-    throw InputError("model.attention_scale is \"" + text + "\"; use \"1/sqrt(k)\", \"none\" or a number above 0");
-  }
-  return AttentionScale::fixed(factor);
-}
-
-void require(bool holds, const std::string& message) {
-  if (!holds) throw InputError("recipe: " + message);
-}
-
-void check_translation(const Recipe& r) {
-  const auto& d = r.data;
-  require(!d.pairs.empty() || (!d.source.empty() && !d.target.empty()),
-          "name the training text: data.source and data.target, or data.pairs");
-  require(d.pairs.empty() || (d.source.empty() && d.target.empty()),
-          "data.pairs stands instead of data.source and data.target; name one or the other");
-  require(d.valid_source.empty() == d.valid_target.empty(), "data.valid_source and data.valid_target go together");
-  require(d.valid_pairs.empty() || d.valid_source.empty(), "name data.valid_pairs or data.valid_source, not both");
-  require(r.model.tie_embeddings != "all" || d.vocab == "shared",
-          "model.tie_embeddings \"all\" needs data.vocab = \"shared\"");
-}
-
-}  // namespace
-
-void check_recipe(const Recipe& r) {
-  require(r.model.d_model % r.model.heads == 0,
-          fmt::format("model.d_model {} is not divisible by model.heads {}", r.model.d_model, r.model.heads));
-  parse_scale(r.model.attention_scale);
-  require(r.train.betas.size() == 2, "train.betas takes two numbers");
-  require(r.train.batch_tokens > 0 || r.train.batch_sentences, "set train.batch_tokens or train.batch_sentences");
-  require(r.train.steps || r.train.epochs || r.train.minutes, "say when to stop: train.steps, train.epochs or train.minutes");
-  require((r.train.schedule != "linear" && r.train.schedule != "cosine") || r.train.steps,
-          "train.schedule \"" + r.train.schedule + "\" needs train.steps, to know where it ends");
-  require(r.train.best_by != "bleu" || r.train.validate_sentences > 0, "train.best_by \"bleu\" needs train.validate_sentences");
-  if (r.model.task == "translate") check_translation(r);
-}
-
-TransformerConfig Recipe::model_config() const {
-  TransformerConfig c;
-  c.d_model = model.d_model;
-  c.heads = model.heads;
-  c.d_ff = model.d_ff > 0 ? model.d_ff : 4 * model.d_model;
-  c.encoder_layers = static_cast<int>(model.encoder_layers.value_or(model.layers));
-  c.decoder_layers = static_cast<int>(model.decoder_layers.value_or(model.layers));
-  c.dropout = {model.dropout_embedding.value_or(model.dropout), model.dropout_attention.value_or(model.dropout),
-               model.dropout_feed_forward.value_or(model.dropout), model.dropout_residual.value_or(model.dropout)};
-  c.norm = model.norm == "pre" ? NormScheme::pre : NormScheme::post;
-  c.final_norm = model.final_norm;
-  c.activation = model.activation == "relu" ? Activation::relu : Activation::gelu;
-  c.attention_scale = parse_scale(model.attention_scale);
-  c.positions = model.positions == "learned" ? PositionKind::learned : PositionKind::sinusoidal;
-  c.max_positions = model.max_positions;
-  c.init = model.init == "xavier" ? InitScheme::xavier : InitScheme::kaiming;
-  static const std::map<std::string, TieEmbeddings> ties{
-      {"none", TieEmbeddings::none}, {"output", TieEmbeddings::output}, {"all", TieEmbeddings::all}};
-  c.tie_embeddings = ties.at(model.tie_embeddings);
-  c.seed = static_cast<uint64_t>(train.seed);
-  return c;
-}
-
-BatchLimits Recipe::batch_limits() const {
-  if (train.batch_sentences) return {0, *train.batch_sentences};
-  return {train.batch_tokens, 0};
 }
 
 }  // namespace glass

@@ -31,6 +31,15 @@ RecipeKey train(const char* name, Member T::*member, const char* help, double lo
   return {"train", name, slot(&Recipe::train, member), help, low, high, std::move(choices), resumable};
 }
 
+RecipeKey path(RecipeKey key) {
+  key.is_path = true;
+  return key;
+}
+RecipeKey or_number(RecipeKey key) {
+  key.number_allowed = true;
+  return key;
+}
+
 constexpr double many = 1e9;
 constexpr double nearly_one = 0.999;
 
@@ -51,7 +60,7 @@ std::vector<RecipeKey> model_keys() {
       model("norm", &M::norm, "pre: x + f(LN(x)); post: LN(x + f(x))", 0, 0, {"pre", "post"}),
       model("final_norm", &M::final_norm, "one more norm after each stack; by default for pre only"),
       model("init", &M::init, "of matrices", 0, 0, {"xavier", "kaiming"}),
-      model("attention_scale", &M::attention_scale, "\"1/sqrt(k)\", \"none\" or a number"),
+      or_number(model("attention_scale", &M::attention_scale, "\"1/sqrt(k)\", \"none\" or a number")),
       model("activation", &M::activation, "inside the feed-forward", 0, 0, {"relu", "gelu"}),
       model("positions", &M::positions, "how order is told", 0, 0, {"sinusoidal", "learned"}),
       model("max_positions", &M::max_positions, "longest input of learned positions", 1, many),
@@ -62,14 +71,14 @@ std::vector<RecipeKey> model_keys() {
 
 std::vector<RecipeKey> data_keys() {
   return {
-      data("source", &D::source, "text to translate from, one sentence a line, plain or .gz"),
-      data("target", &D::target, "its translations, line by line"),
-      data("pairs", &D::pairs, "instead: lines of source TAB target"),
-      data("valid_source", &D::valid_source, "validation text"),
-      data("valid_target", &D::valid_target, "its translations"),
-      data("valid_pairs", &D::valid_pairs, "instead: lines of source TAB target"),
-      data("valid_fraction", &D::valid_fraction, "held out, by distinct sentence, if no validation text is named", 0.0001,
-           0.5),
+      path(data("source", &D::source, "text to translate from, one sentence a line, plain or .gz")),
+      path(data("target", &D::target, "its translations, line by line")),
+      path(data("pairs", &D::pairs, "instead: lines of source TAB target")),
+      path(data("valid_source", &D::valid_source, "validation text")),
+      path(data("valid_target", &D::valid_target, "its translations")),
+      path(data("valid_pairs", &D::valid_pairs, "instead: lines of source TAB target")),
+      data("valid_fraction", &D::valid_fraction, "held out, by distinct sentence, if no validation text is named",
+           0.0001, 0.5),
       data("lowercase", &D::lowercase, "fold ASCII and accented letters to lower case before anything else"),
       data("replace_invalid", &D::replace_invalid, "put U+FFFD where text is not UTF-8 instead of stopping"),
       data("vocab", &D::vocab, "one vocabulary for both sides, or one each", 0, 0, {"shared", "separate"}),
@@ -82,7 +91,7 @@ std::vector<RecipeKey> data_keys() {
       data("character_coverage", &D::character_coverage, "share of characters that subwords cover", 0.5, 1),
       data("max_length", &D::max_length, "longest side in tokens", 2, many),
       data("long_lines", &D::long_lines, "what to do with longer ones", 0, 0, {"skip", "cut"}),
-      data("csv", &D::csv, "numbers to forecast; without it, the sine task"),
+      path(data("csv", &D::csv, "numbers to forecast; without it, the sine task")),
       data("columns", &D::columns, "columns of the CSV to use; none for all numeric ones"),
       data("series", &D::series, "which sine: random phase and frequency, or the tutorial's fixed one", 0, 0,
            {"sine_random", "sine_tutorial"}),
@@ -101,7 +110,7 @@ std::vector<RecipeKey> train_keys() {
       train("batch_tokens", &T::batch_tokens, "sentences x longest side of a batch; 0 for no limit", 0, many),
       train("batch_sentences", &T::batch_sentences, "instead: sentences of a batch", 1, many),
       train("accumulate", &T::accumulate, "batches of one update", 1, 10000),
-      train("optimizer", &T::optimizer, "", 0, 0, {"adamw"}),
+      train("optimizer", &T::optimizer, "Adam with decoupled weight decay", 0, 0, {"adamw"}),
       train("lr", &T::lr, "highest learning rate", 0, 1000),
       train("min_lr", &T::min_lr, "where cosine and linear end", 0, 1000),
       train("betas", &T::betas, "decay of AdamW's two moments", 0, 0.999999),
@@ -121,11 +130,13 @@ std::vector<RecipeKey> train_keys() {
       train("validate_tokenize", &T::validate_tokenize, "BLEU's tokenizer there", 0, 0,
             {"13a", "zh", "char", "intl", "none"}),
       train("best_by", &T::best_by, "what makes a checkpoint the best", 0, 0, {"nll", "bleu"}),
-      train("choose", &T::choose, "the model that the run leaves: the best, the average of the last ones, or the last", 0, 0,
+      train("choose", &T::choose,
+            "the model that the run leaves; best: the best checkpoint, or the average if that is better", 0, 0,
             {"best", "average", "last"}, true),
-      train("average_last", &T::average_last, "how many validation checkpoints are averaged; 0 for none", 0, 100),
+      train("average_last", &T::average_last, "weights of so many validations are averaged in the end; 0 for none", 0,
+            100),
       train("patience", &T::patience, "validations without a new best before stopping; 0 for never", 0, many, {}, true),
-      train("precision", &T::precision, "of matrix products", 0, 0, {"auto", "f32", "bf16"}),
+      train("precision", &T::precision, "of matrix products; auto is float32", 0, 0, {"auto", "f32", "bf16"}),
       train("seed", &T::seed, "of weights, order and dropout", 0, 9e15),
   };
 }

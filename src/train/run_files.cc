@@ -1,7 +1,6 @@
 #include "train/run_files.h"
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,7 +12,10 @@ namespace glass {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* metrics_name = "metrics.jsonl";
+constexpr const char* averages_name = "average";
 
 std::string metrics_line(const StepMetrics& m) {
   nlohmann::ordered_json json;
@@ -33,18 +35,57 @@ std::string metrics_line(const StepMetrics& m) {
   return json.dump() + "\n";
 }
 
+// Temporary files of AtomicFile that were never renamed.
+void remove_half_written(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(".safetensors.tmp") != std::string::npos || name.starts_with("recipe.toml.tmp"))
+      found.push_back(entry.path());
+  }
+  for (const fs::path& path : found) fs::remove(path, ignored);
+}
+
 }  // namespace
 
 RunFiles::RunFiles(std::string directory) : directory_(std::move(directory)) {
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(directory_) / "average", error);
+  const fs::path averages = fs::path(directory_) / averages_name;
+  fs::create_directories(averages, error);
   if (error) throw SystemError(directory_ + ": the folder cannot be made: " + error.message());
+  remove_half_written(directory_);
+  remove_half_written(averages);
 }
 
-std::string RunFiles::path(const char* name) const { return (std::filesystem::path(directory_) / name).string(); }
+std::string RunFiles::path(const char* name) const { return (fs::path(directory_) / name).string(); }
 
 std::string RunFiles::average(int64_t step) const {
-  return (std::filesystem::path(directory_) / "average" / ("step-" + std::to_string(step) + ".safetensors")).string();
+  return (fs::path(directory_) / averages_name / ("step-" + std::to_string(step) + ".safetensors")).string();
+}
+
+void RunFiles::require_no_unfinished_run() const {
+  std::error_code ignored;
+  if (!fs::exists(checkpoint(), ignored) || fs::exists(model(), ignored)) return;
+  throw InputError(directory_ +
+                   ": holds an unfinished run; go on with it by --resume, name another folder, or remove it");
+}
+
+void RunFiles::clear() {
+  std::error_code ignored;
+  for (const std::string& file : {checkpoint(), best(), model()}) fs::remove(file, ignored);
+  remove_averages_except({});
+  truncate_metrics(0);
+}
+
+void RunFiles::remove_averages_except(const std::vector<int64_t>& steps) const {
+  std::error_code ignored;
+  std::vector<fs::path> unwanted;
+  for (const auto& entry : fs::directory_iterator(fs::path(directory_) / averages_name, ignored)) {
+    const auto is_kept = [&](int64_t step) { return fs::path(average(step)).filename() == entry.path().filename(); };
+    if (std::none_of(steps.begin(), steps.end(), is_kept)) unwanted.push_back(entry.path());
+  }
+  for (const fs::path& path : unwanted) fs::remove(path, ignored);
 }
 
 void RunFiles::write_recipe(const Recipe& recipe) const {
@@ -56,23 +97,27 @@ void RunFiles::write_recipe(const Recipe& recipe) const {
 
 void RunFiles::append_metrics(const StepMetrics& metrics) {
   const std::string line = metrics_line(metrics);
-  std::ofstream file(path(metrics_name), std::ios::app | std::ios::binary);
-  file << line << std::flush;
-  if (file) metrics_size_ += line.size();  // a full disk costs the line, not the run
+  {
+    std::ofstream file(path(metrics_name), std::ios::app | std::ios::binary);
+    file << line << std::flush;
+    if (file) metrics_size_ += line.size();
+    if (file) return;
+  }
+  truncate_metrics(metrics_size_);  // a full disk costs the line, not the run
 }
 
 void RunFiles::truncate_metrics(uint64_t size) {
   std::error_code error;
   const std::string name = path(metrics_name);
-  const uint64_t held = std::filesystem::exists(name, error) ? std::filesystem::file_size(name, error) : 0;
-  if (held > size) std::filesystem::resize_file(name, size, error);
+  const uint64_t held = fs::exists(name, error) ? fs::file_size(name, error) : 0;
+  if (held > size) fs::resize_file(name, size, error);
   metrics_size_ = std::min(held, size);
 }
 
 Recipe recipe_of_run(const std::string& directory) {
-  const std::string path = (std::filesystem::path(directory) / "recipe.toml").string();
+  const std::string path = (fs::path(directory) / "recipe.toml").string();
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
+  if (!fs::exists(path, error)) {
     throw InputError(directory + ": no run to go on with: it holds no recipe.toml");
   }
   return read_recipe(path);

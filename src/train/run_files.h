@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "glassformer/train/trainer.h"
 
@@ -9,7 +10,7 @@ namespace glass {
 
 class RunFiles {
  public:
-  // Makes the folder. Throws SystemError.
+  // Makes the folder, and removes what a killed run left half-written in it. Throws SystemError.
   explicit RunFiles(std::string directory);
 
   std::string path(const char* name) const;
@@ -18,8 +19,13 @@ class RunFiles {
   std::string model() const { return path("model.safetensors"); }
   std::string average(int64_t step) const;
 
+  // Throws InputError if the folder holds a run that stopped before its end: a new one would destroy it.
+  void require_no_unfinished_run() const;
+  // Removes an earlier run's files.
+  void clear();
   void write_recipe(const Recipe& recipe) const;
-  // Appends one line and flushes it.
+  void remove_averages_except(const std::vector<int64_t>& steps) const;
+  // Appends one line and flushes it, or nothing if the disk is full.
   void append_metrics(const StepMetrics& metrics);
   uint64_t metrics_size() const { return metrics_size_; }
   // Cuts metrics.jsonl to what a checkpoint knew of, so that a resumed run writes no line twice.

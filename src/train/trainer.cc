@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "glassformer/base/error.h"
-#include "glassformer/base/isa.h"
 #include "glassformer/base/random.h"
 #include "glassformer/train/optimizer.h"
 #include "train/checkpoint.h"
+#include "train/kept_weights.h"
 #include "train/preflight.h"
 #include "train/run_files.h"
 
@@ -40,6 +40,14 @@ AdamWOptions adamw_options(const Recipe& r) {
 struct UpdateSums {
   double loss = 0, nll = 0;
   int64_t terms = 0, real_tokens = 0, examples = 0;
+
+  void add(const LossSum& part) {
+    loss += part.loss.item();
+    nll += part.nll;
+    terms += part.terms;
+    real_tokens += part.real_tokens;
+    examples += part.examples;
+  }
 };
 
 class Trainer {
@@ -52,38 +60,55 @@ class Trainer {
         task_(make_task(recipe, resumed)),
         parameters_(task_->module()),
         optimizer_(parameters_, adamw_options(recipe)),
-        schedule_(schedule_options(recipe)) {
-    if (resumed != nullptr) state_ = restore_checkpoint(*resumed, files_.checkpoint(), optimizer_);
-    files_.truncate_metrics(state_.metrics_size);
-    files_.write_recipe(recipe_);
+        schedule_(schedule_options(recipe)),
+        kept_(recipe_, files_, *task_, state_, observer_) {
+    if (resumed != nullptr) {
+      state_ = restore_checkpoint(*resumed, files_.checkpoint(), optimizer_);
+      files_.truncate_metrics(state_.metrics_size);
+    }
     batches_ = task_->begin_epoch(state_.epoch);
   }
 
   TrainResult run() {
     for (const std::string& note : task_->notes()) observer_.on_note(note);
     observer_.on_note(fmt::format("{} parameters", parameters_.size()));
-    if (state_.step == 0) preflight();
-    TrainResult result;
-    while (!limit_reached()) {
-      update();
-      const bool wanted = options_.stop_requested != nullptr && *options_.stop_requested;
-      if (!wanted && state_.step % recipe_.train.validate_every == 0 && validate_and_judge()) {
-        result.reason = StopReason::patience;
-        break;
-      }
-      if (wanted || state_.step % recipe_.train.checkpoint_every == 0) save_checkpoint(wanted);
-      if (wanted) {
-        result.reason = StopReason::requested;
-        break;
-      }
+    if (state_.step == 0) {
+      preflight();
+      files_.clear();  // only now: data or a model that do not work cost an earlier run nothing
     }
-    if (result.reason != StopReason::requested) finish(result);
+    files_.write_recipe(with_absolute_paths(recipe_));
+    TrainResult result;
+    result.reason = loop();
+    if (result.reason == StopReason::requested) {
+      kept_.save_checkpoint(optimizer_, true);
+    } else {
+      finish(result);
+    }
     result.step = state_.step;
     result.training_seconds = state_.training_seconds;
     return result;
   }
 
  private:
+  StopReason loop() {
+    validate_if_due();  // a run may have been stopped just before
+    while (!kept_.patience_is_over()) {
+      if (limit_reached()) return StopReason::limit;
+      update();
+      if (options_.stop_requested != nullptr && *options_.stop_requested) return StopReason::requested;
+      validate_if_due();
+      if (state_.step % recipe_.train.checkpoint_every == 0) kept_.save_checkpoint(optimizer_, false);
+    }
+    return StopReason::patience;
+  }
+
+  void finish(TrainResult& result) {
+    // Before the last validation, which a run with a later end would not have made here: so it can go on from here.
+    kept_.save_checkpoint(optimizer_, false);
+    if (state_.validated_step != state_.step) validate();
+    kept_.write_model(result);
+  }
+
   // --- before the first update
 
   void preflight() {
@@ -120,15 +145,22 @@ class Trainer {
 
   // --- one update
 
+  RandomContext random_context(int64_t first_example) const {
+    return {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(state_.step + 1),
+            static_cast<uint64_t>(first_example)};
+  }
+
+  // Adds the gradients of one micro-batch to those of the step.
   LossSum forward_backward(int64_t batch, int64_t first_example) {
-    const RandomScope random({static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(state_.step + 1),
-                              static_cast<uint64_t>(first_example)});
+    const RandomScope random(random_context(first_example));
     task_->module().train(true);
     LossSum sum = task_->loss(batch);
     if (!std::isfinite(sum.loss.item())) explain_non_finite(batch, first_example, "the loss");
     backward(sum.loss);
     task_->module().train(false);
     sum.loss = sum.loss.detach();
+    grad_norm_ = global_grad_norm(parameters_);
+    if (!std::isfinite(grad_norm_)) explain_non_finite(batch, first_example, "the gradient");
     return sum;
   }
 
@@ -136,19 +168,9 @@ class Trainer {
     const auto start = Clock::now();
     parameters_.zero_grads();
     UpdateSums sums;
-    int64_t batch = 0;
-    for (int64_t i = 0; i < recipe_.train.accumulate; ++i) {
-      batch = next_batch();
-      const LossSum part = forward_backward(batch, sums.examples);
-      sums.loss += part.loss.item();
-      sums.nll += part.nll;
-      sums.terms += part.terms;
-      sums.real_tokens += part.real_tokens;
-      sums.examples += part.examples;
-    }
+    for (int64_t i = 0; i < recipe_.train.accumulate; ++i) sums.add(forward_backward(next_batch(), sums.examples));
     const double per_term = 1.0 / static_cast<double>(std::max<int64_t>(1, sums.terms));
-    const double norm = global_grad_norm(parameters_) * per_term;
-    if (!std::isfinite(norm)) explain_non_finite(batch, 0, "the gradient");
+    const double norm = grad_norm_ * per_term;
     const double clip = recipe_.train.clip_norm;
     const double lr = learning_rate(schedule_, state_.step + 1);
     optimizer_.step(lr, per_term * (clip > 0 && norm > clip ? clip / norm : 1));
@@ -186,22 +208,25 @@ class Trainer {
 
   // Runs the same forward pass again, watching every operation.
   [[noreturn]] void explain_non_finite(int64_t batch, int64_t first_example, const char* what) {
-    const RandomScope random({static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(state_.step + 1),
-                              static_cast<uint64_t>(first_example)});
+    const std::string gradient = nearest_non_finite_gradient(parameters_);
+    const RandomScope random(random_context(first_example));
     task_->module().train(true);
     std::string operation = first_non_finite([&] { task_->loss(batch); });
-    if (operation.empty()) operation = "none of the forward pass; the backward pass overflowed";
-    throw NonFiniteError(fmt::format(
-        "step {}: {} is not finite. First non-finite value: {}. Batch: {}. The last checkpoint is kept; go on from it with "
-        "a lower train.lr, more train.warmup_steps or a smaller train.clip_norm",
-        state_.step + 1, what, operation, task_->describe(batch)));
+    if (operation.empty())
+      operation = "in the backward pass; of the gradients, nearest to the loss, that of " + gradient;
+    throw NonFiniteError(
+        fmt::format("step {}: {} is not finite. First non-finite value: {}. Batch: {}. The last checkpoint is kept; go "
+                    "on from it with "
+                    "a lower train.lr, more train.warmup_steps or a smaller train.clip_norm",
+                    state_.step + 1, what, operation, task_->describe(batch)));
   }
 
   // --- limits
 
   int64_t total_steps() const {
     if (recipe_.train.steps) return *recipe_.train.steps;
-    if (recipe_.train.epochs) return *recipe_.train.epochs * batches_ / recipe_.train.accumulate;
+    if (recipe_.train.epochs)
+      return (*recipe_.train.epochs * batches_ + recipe_.train.accumulate - 1) / recipe_.train.accumulate;
     return 0;
   }
 
@@ -221,9 +246,13 @@ class Trainer {
     return std::min(1.0, fraction);
   }
 
-  // --- validation and what is kept
+  // --- validation
 
-  ValidationScore validate() {
+  void validate_if_due() {
+    if (state_.step % recipe_.train.validate_every == 0 && state_.validated_step != state_.step) validate();
+  }
+
+  void validate() {
     const ValidationScore score = task_->validate();
     StepMetrics metrics;
     metrics.step = state_.step;
@@ -232,112 +261,8 @@ class Trainer {
     metrics.valid_bleu = score.bleu;
     metrics.valid_chrf = score.chrf;
     report(metrics);
-    last_validated_ = state_.step;
-    return score;
-  }
-
-  // Whether patience has run out.
-  bool validate_and_judge() {
-    const ValidationScore score = validate();
-    keep_for_average();
-    if (state_.best_step == 0 || score.is_better_than(state_.best, recipe_.train.best_by)) {
-      state_.best = score;
-      state_.best_step = state_.step;
-      state_.validations_without_best = 0;
-      try_to_write(files_.best(), task_->contents(info()));
-    } else {
-      ++state_.validations_without_best;
-    }
-    return recipe_.train.patience > 0 && state_.validations_without_best >= recipe_.train.patience;
-  }
-
-  void keep_for_average() {
-    if (recipe_.train.average_last < 2) return;
-    try_to_write(files_.average(state_.step), task_->contents(info()));
-    state_.average_steps.push_back(state_.step);
-    if (static_cast<int64_t>(state_.average_steps.size()) <= recipe_.train.average_last) return;
-    dropped_averages_.push_back(state_.average_steps.front());
-    state_.average_steps.erase(state_.average_steps.begin());
-  }
-
-  ModelInfo info() const {
-    return {{"library", GLASSFORMER_VERSION},
-            {"step", std::to_string(state_.step)},
-            {"isa", std::string(isa_name(isa()))},
-            {"recipe", recipe_text(recipe_)}};
-  }
-
-  void save_checkpoint(bool must_succeed) {
-    state_.metrics_size = files_.metrics_size();
-    const SafeTensors contents = checkpoint_contents(*task_, optimizer_, state_, info());
-    if (must_succeed) {
-      write_safetensors(files_.checkpoint(), contents);
-    } else if (!try_to_write(files_.checkpoint(), contents)) {
-      return;
-    }
-    // Only now: an earlier checkpoint would still have asked for them.
-    for (const int64_t step : dropped_averages_) {
-      std::error_code ignored;
-      std::filesystem::remove(files_.average(step), ignored);
-    }
-    dropped_averages_.clear();
-  }
-
-  // A full disk in the middle of a run costs a checkpoint, not the run.
-  bool try_to_write(const std::string& path, const SafeTensors& contents) {
-    try {
-      write_safetensors(path, contents);
-      return true;
-    } catch (const SystemError& error) {
-      observer_.on_warning(error.what());
-      return false;
-    }
-  }
-
-  // --- the end
-
-  void finish(TrainResult& result) {
-    if (last_validated_ != state_.step) validate_and_judge();
-    save_checkpoint(false);
-    result.model_choice = choose_model();
-    write_safetensors(files_.model(), task_->contents(info()));
-    result.model_path = files_.model();
-  }
-
-  // Leaves the chosen weights in the model; says which they are.
-  std::string choose_model() {
-    const std::string& choice = recipe_.train.choose;
-    if (choice == "average" && state_.average_steps.size() > 1 && load_average()) {
-      validate();
-      return fmt::format("average of the weights at {} validations, the last at step {}", state_.average_steps.size(),
-                         state_.average_steps.back());
-    }
-    if (choice == "best" && state_.best_step != state_.step) {
-      take_parameters(task_->module(), read_safetensors(files_.best()), files_.best());
-      return fmt::format("best at step {}", state_.best_step);
-    }
-    return fmt::format("last, at step {}", state_.step);
-  }
-
-  bool load_average() {
-    std::map<std::string, Tensor> sums;
-    const double share = 1.0 / static_cast<double>(state_.average_steps.size());
-    SafeTensors part;
-    try {
-      for (const int64_t step : state_.average_steps) {
-        part = read_safetensors(files_.average(step));
-        for (const auto& [name, tensor] : part.tensors) {
-          Tensor& sum = sums[name];
-          sum = sum.defined() ? add(sum, mul(tensor, share)) : mul(tensor, share);
-        }
-      }
-    } catch (const InputError& error) {
-      observer_.on_warning(std::string("no average: ") + error.what());
-      return false;
-    }
-    part.tensors = std::move(sums);
-    take_parameters(task_->module(), part, "average");
-    return true;
+    state_.validated_step = state_.step;
+    kept_.judge(score);
   }
 
   const Recipe recipe_;
@@ -349,18 +274,22 @@ class Trainer {
   AdamW optimizer_;
   ScheduleOptions schedule_;
   RunState state_;
-  int64_t batches_ = 0;
-  int64_t last_validated_ = -1;
-  std::vector<int64_t> dropped_averages_;
+  KeptWeights kept_;
+  int64_t batches_ = 0;   // of the current epoch
+  double grad_norm_ = 0;  // of the sum of the step's losses so far
   int64_t interval_tokens_ = 0;
   double interval_seconds_ = 0;
 };
 
 void check_precision(const Recipe& recipe) {
-  if (recipe.train.precision == "bf16" && !has_bf16_products()) {
-    throw InputError("train.precision \"bf16\": this machine multiplies no bf16 numbers (" + std::string(isa_name(isa())) +
-                     "); use \"auto\" or \"f32\"");
-  }
+  if (recipe.train.precision != "bf16") return;
+  throw InputError("train.precision \"bf16\": matrix products are computed in float32; use \"auto\" or \"f32\"");
+}
+
+void require_same(const Recipe& run, const Recipe& wanted) {
+  const std::string difference = first_difference(with_absolute_paths(run), with_absolute_paths(wanted));
+  if (difference.empty()) return;
+  throw InputError("resume: " + difference + " differs from the run's own recipe; start a new run to change it");
 }
 
 }  // namespace
@@ -368,12 +297,17 @@ void check_precision(const Recipe& recipe) {
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(recipe);
   check_precision(recipe);
-  if (!options.resume) return Trainer(recipe, options, observer, nullptr).run();
-  const std::string difference = first_difference(recipe_of_run(options.directory), recipe);
-  if (!difference.empty()) {
-    throw InputError("resume: " + difference + " differs from the run's own recipe; start a new run to change it");
+  if (!options.resume) {
+    RunFiles(options.directory).require_no_unfinished_run();
+    return Trainer(recipe, options, observer, nullptr).run();
   }
+  require_same(recipe_of_run(options.directory), recipe);
   const std::string path = RunFiles(options.directory).checkpoint();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    observer.on_note("the run was killed before its first checkpoint; it begins again");
+    return Trainer(recipe, options, observer, nullptr).run();
+  }
   const SafeTensors resumed = read_safetensors(path);
   return Trainer(recipe, options, observer, &resumed).run();
 }

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <unordered_set>
 
 #include "glassformer/base/error.h"
 #include "glassformer/data/text.h"
+#include "glassformer/data/unicode.h"
 #include "glassformer/decode/bleu.h"
 #include "glassformer/decode/chrf.h"
 #include "glassformer/decode/search.h"
-#include "glassformer/data/unicode.h"
 #include "glassformer/train/task.h"
 #include "train/preflight.h"
 
@@ -16,7 +18,9 @@ namespace glass {
 
 namespace {
 
-InvalidUtf8 invalid_policy(const Recipe& r) { return r.data.replace_invalid ? InvalidUtf8::replace : InvalidUtf8::error; }
+InvalidUtf8 invalid_policy(const Recipe& r) {
+  return r.data.replace_invalid ? InvalidUtf8::replace : InvalidUtf8::error;
+}
 
 struct Texts {
   ParallelText train, valid;
@@ -37,8 +41,28 @@ Texts read_texts(const Recipe& r, Notes& notes) {
                                 split.valid.size(), split.left_out));
     texts = {std::move(split.train), std::move(split.valid)};
   }
-  if (texts.valid.size() == 0) throw InputError("validation: no pairs; raise data.valid_fraction or name data.valid_pairs");
+  if (texts.valid.size() == 0)
+    throw InputError("validation: no pairs; raise data.valid_fraction or name data.valid_pairs");
   return texts;
+}
+
+// Repeated pairs weigh more than others; validation sentences that training has seen make its scores too good.
+void note_repetitions(const Texts& texts, Notes& notes) {
+  std::unordered_set<std::string> pairs;
+  std::unordered_set<std::string_view> sources;
+  for (size_t i = 0; i < texts.train.size(); ++i) {
+    pairs.insert(texts.train.source[i] + '\n' + texts.train.target[i]);
+    sources.insert(texts.train.source[i]);
+  }
+  const size_t repeated = texts.train.size() - pairs.size();
+  if (repeated > 0) notes.push_back(fmt::format("training: {} pairs are repetitions of others", repeated));
+  const auto seen = std::count_if(texts.valid.source.begin(), texts.valid.source.end(),
+                                  [&](const std::string& line) { return sources.count(line) > 0; });
+  if (seen > 0) {
+    notes.push_back(
+        fmt::format("validation: {} of {} source lines are also in training, so its scores flatter the model", seen,
+                    texts.valid.size()));
+  }
 }
 
 struct Vocabularies {
@@ -62,12 +86,13 @@ Vocabularies train_vocabularies(const Recipe& r, const ParallelText& text) {
 void note_lengths(const Recipe& r, const ExampleSet& set, const char* what, Notes& notes) {
   const char* done = r.data.long_lines == "skip" ? "skipped" : "cut";
   if (set.too_long > 0) {
-    notes.push_back(fmt::format("{}: {} pairs longer than {} tokens were {}", what, set.too_long, r.data.max_length, done));
+    notes.push_back(
+        fmt::format("{}: {} pairs longer than {} tokens were {}", what, set.too_long, r.data.max_length, done));
   }
   if (set.empty > 0) notes.push_back(fmt::format("{}: {} pairs with an empty side were skipped", what, set.empty));
   if (set.examples.empty()) {
-    throw InputError(fmt::format("{}: no pair is left; {} are longer than data.max_length {}, {} have an empty side", what,
-                                 set.too_long, r.data.max_length, set.empty));
+    throw InputError(fmt::format("{}: no pair is left; {} are longer than data.max_length {}, {} have an empty side",
+                                 what, set.too_long, r.data.max_length, set.empty));
   }
 }
 
@@ -75,6 +100,7 @@ class TranslationTask : public TrainingTask {
  public:
   TranslationTask(const Recipe& recipe, const SafeTensors* resumed) : recipe_(recipe) {
     Texts texts = read_texts(recipe_, notes_);
+    note_repetitions(texts, notes_);
     if (resumed != nullptr) {
       SavedTranslation saved = translation_from(*resumed, "checkpoint");
       vocabularies_ = {saved.source, saved.target};
@@ -89,8 +115,9 @@ class TranslationTask : public TrainingTask {
     train_ = examples(texts.train, "training");
     valid_ = examples(texts.valid, "validation");
     valid_text_ = std::move(texts.valid);
-    notes_.push_back(fmt::format("{} training pairs, {} validation pairs, vocabularies of {} and {} tokens", train_.size(),
-                                 valid_.size(), vocabularies_.source->size(), vocabularies_.target->size()));
+    notes_.push_back(fmt::format("{} training pairs, {} validation pairs, vocabularies of {} and {} tokens",
+                                 train_.size(), valid_.size(), vocabularies_.source->size(),
+                                 vocabularies_.target->size()));
   }
 
   Module& module() override { return *model_; }
@@ -108,7 +135,8 @@ class TranslationTask : public TrainingTask {
     const NoGrad values_only;
     ValidationScore score;
     int64_t terms = 0;
-    for (const auto& rows : plan_by_length(valid_, {recipe_.train.batch_tokens > 0 ? recipe_.train.batch_tokens : 4096, 0})) {
+    for (const auto& rows :
+         plan_by_length(valid_, {recipe_.train.batch_tokens > 0 ? recipe_.train.batch_tokens : 4096, 0})) {
       const LossSum sum = loss_of(make_batch(valid_, rows));
       score.nll += sum.nll;
       terms += sum.terms;
@@ -134,8 +162,8 @@ class TranslationTask : public TrainingTask {
       for (const int64_t row : rows) longest = std::max(longest, train_[static_cast<size_t>(row)].target.size());
       return longest * rows.size();
     };
-    const auto largest = std::max_element(plan_.begin(), plan_.end(),
-                                          [&](const auto& a, const auto& b) { return size(a) < size(b); });
+    const auto largest =
+        std::max_element(plan_.begin(), plan_.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
     return largest - plan_.begin();
   }
 
@@ -176,7 +204,8 @@ class TranslationTask : public TrainingTask {
 
   void decode_validation(ValidationScore& score) const {
     const size_t count = std::min(valid_text_.size(), static_cast<size_t>(recipe_.train.validate_sentences));
-    std::vector<std::string> hypotheses(count), references(valid_text_.target.begin(), valid_text_.target.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::string> hypotheses(count),
+        references(valid_text_.target.begin(), valid_text_.target.begin() + static_cast<std::ptrdiff_t>(count));
     SearchOptions options;
     options.beam = static_cast<int>(recipe_.train.validate_beam);
     std::vector<Example> chosen;
@@ -220,7 +249,7 @@ std::unique_ptr<TrainingTask> make_task(const Recipe& recipe, const SafeTensors*
 
 bool ValidationScore::is_better_than(const ValidationScore& other, const std::string& best_by) const {
   if (best_by == "bleu") return bleu.value_or(0) > other.bleu.value_or(-1);
-  return nll < other.nll;
+  return nll < other.nll || (std::isnan(other.nll) && !std::isnan(nll));
 }
 
 }  // namespace glass

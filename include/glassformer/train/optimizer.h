@@ -9,7 +9,8 @@ struct AdamWOptions {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8, weight_decay = 0.01;
 };
 
-// Decoupled weight decay on every parameter (Loshchilov & Hutter, 2019), bias correction as in the paper and in PyTorch.
+// Decoupled weight decay on every parameter (Loshchilov & Hutter, 2019), bias correction as in the paper and in
+// PyTorch.
 class AdamW {
  public:
   AdamW(ParameterStore& parameters, const AdamWOptions& options);

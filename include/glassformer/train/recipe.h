@@ -1,5 +1,5 @@
-// A recipe: everything that a training run depends on, in TOML. Each key has a default, a type, a range and a sentence of
-// explanation in one table (recipe_keys()), which reading, --set, writing and the help text all use.
+// A recipe: everything that a training run depends on, in TOML. Each key has a default, a type, a range and a sentence
+// of explanation in one table (recipe_keys()), which reading, --set, writing and the help text all use.
 #pragma once
 
 #include <cstdint>
@@ -74,22 +74,29 @@ struct RecipeKey {
   const char* name;
   std::function<Slot(Recipe&)> slot;
   const char* help;
-  double low = 0, high = 0;           // numbers, inclusive; equal for no limit
-  std::vector<std::string> choices;   // texts; empty for any
-  bool resumable = false;             // may differ between a run and its continuation
+  double low = 0, high = 0;          // numbers, inclusive; equal for no limit
+  std::vector<std::string> choices;  // texts; empty for any
+  bool resumable = false;            // may differ between a run and its continuation
+  bool is_path = false;              // of a file
+  bool number_allowed = false;       // a text that may be given as a number
 
   std::string path() const { return std::string(section) + "." + name; }
 };
 const std::vector<RecipeKey>& recipe_keys();
 
-// Relative paths in a recipe file are relative to the folder of that file. Unknown keys (with the nearest known one), wrong
-// types and values out of range are InputErrors with file and line.
+// Relative paths in a recipe file are relative to the folder of that file; those given by set_in_recipe() or in code,
+// to the working directory. Unknown keys (with the nearest known one), wrong types and values out of range are
+// InputErrors with file and line.
 Recipe read_recipe(const std::string& path);
 Recipe parse_recipe(const std::string& toml, const std::string& name);
 // "section.key=value", the value as in TOML; a text needs no quotes.
 void set_in_recipe(Recipe& recipe, const std::string& assignment);
 // Every key with its value; keys that have none stand as comments. Reading it gives the same recipe.
 std::string recipe_text(const Recipe& recipe);
+// A copy whose paths no longer depend on the working directory: what a run keeps, to go on from anywhere.
+Recipe with_absolute_paths(Recipe recipe);
+// A copy with the files' names alone: what a model keeps, to be passed on.
+Recipe with_file_names(Recipe recipe);
 // What no single key shows: sizes that do not divide, data named twice or not at all.
 void check_recipe(const Recipe& recipe);
 // The first key in which they differ and that must not change when a run goes on; empty if there is none.

@@ -34,20 +34,20 @@ struct TrainResult {
   StopReason reason = StopReason::limit;
   int64_t step = 0;
   double training_seconds = 0;
-  std::string model_path;   // empty if stopped by request: then the checkpoint is what is left
-  std::string model_choice; // "best at step 1200", "average of the last 5"
+  std::string model_path;    // empty if stopped by request: then the checkpoint is what is left
+  std::string model_choice;  // "best at step 1200", "average of the last 5"
 };
 
-// Files in `directory`: recipe.toml, metrics.jsonl, checkpoint.safetensors, best.safetensors, average/, model.safetensors.
-// docs/file-format.md says what each holds.
+// Files in `directory`: recipe.toml, metrics.jsonl, checkpoint.safetensors, best.safetensors, average/,
+// model.safetensors. docs/file-format.md says what each holds.
 struct TrainOptions {
   std::string directory;
-  bool resume = false;                              // go on from its checkpoint
+  bool resume = false;                                // go on from its checkpoint
   const std::atomic<bool>* stop_requested = nullptr;  // looked at after each update; a signal handler may set it
 };
 
-// Trains by the recipe. Throws InputError for a recipe or data that do not work, NonFiniteError when the loss is lost (the
-// last checkpoint is kept), SystemError if the model cannot be written in the end.
+// Trains by the recipe. Throws InputError for a recipe or data that do not work, NonFiniteError when the loss is lost
+// (the last checkpoint is kept), SystemError if the model cannot be written in the end.
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer);
 
 // The recipe of a run that is to go on.
