@@ -1,131 +1,105 @@
-// float32 through Highway where a vector version of the function exists; the rest is the definition, element by element.
+// float32 through Highway, float64 by the definition.
+#include "kernels/unary.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/unary.cc"
 #include <hwy/foreach_target.h>
 // Highway includes this file once for each target, so what follows must come after.
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
-#include "kernels/unary.h"
+#include "kernels/unary_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-template <class F>
-void map_lanes(const float* x, int64_t count, float* y, F f) {
+template <Unary f>
+void map_lanes(const float* x, int64_t count, float* y) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(f(d, hn::LoadU(d, x + i)), d, y + i);
+  for (; i + lanes <= count; i += lanes) hn::StoreU(value<f>(d, hn::LoadU(d, x + i)), d, y + i);
   if (i == count) return;
   HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
   for (int64_t j = i; j < count; ++j) rest[j - i] = x[j];
-  hn::Store(f(d, hn::Load(d, rest)), d, rest);
+  hn::Store(value<f>(d, hn::Load(d, rest)), d, rest);
   for (int64_t j = i; j < count; ++j) y[j] = rest[j - i];
 }
 
-void exp_lanes(const float* x, int64_t count, float* y) {
-  map_lanes(x, count, y, [](auto d, auto v) { return hn::Exp(d, v); });
+template <Unary f>
+void map_derivative_lanes(const float* dy, const float* saved, int64_t count, float* dx) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, dy + i), slope<f>(d, hn::LoadU(d, saved + i))), d, dx + i);
+  }
+  if (i == count) return;
+  HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
+  for (int64_t j = i; j < count; ++j) rest[j - i] = saved[j];
+  hn::Store(slope<f>(d, hn::Load(d, rest)), d, rest);
+  for (int64_t j = i; j < count; ++j) dx[j] = dy[j] * rest[j - i];
 }
 
-void tanh_lanes(const float* x, int64_t count, float* y) {
-  map_lanes(x, count, y, [](auto d, auto v) { return hn::Tanh(d, v); });
+void unary_lanes(Unary f, const float* x, int64_t count, float* y) {
+  switch (f) {
+    case Unary::exp: return map_lanes<Unary::exp>(x, count, y);
+    case Unary::log: return map_lanes<Unary::log>(x, count, y);
+    case Unary::sqrt: return map_lanes<Unary::sqrt>(x, count, y);
+    case Unary::tanh: return map_lanes<Unary::tanh>(x, count, y);
+    case Unary::sigmoid: return map_lanes<Unary::sigmoid>(x, count, y);
+    case Unary::relu: return map_lanes<Unary::relu>(x, count, y);
+    case Unary::gelu: return map_lanes<Unary::gelu>(x, count, y);
+    case Unary::gelu_tanh: return map_lanes<Unary::gelu_tanh>(x, count, y);
+  }
 }
 
-void sigmoid_lanes(const float* x, int64_t count, float* y) {
-  map_lanes(x, count, y, [](auto d, auto v) {
-    const auto one = hn::Set(d, 1.0f);
-    return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(v))));
-  });
-}
-
-void gelu_tanh_lanes(const float* x, int64_t count, float* y) {
-  map_lanes(x, count, y, [](auto d, auto v) {
-    const auto cubic = hn::MulAdd(hn::Mul(hn::Set(d, plain::gelu_cubic<float>), v), hn::Mul(v, v), v);
-    const auto t = hn::Tanh(d, hn::Mul(hn::Set(d, plain::gelu_slope<float>), cubic));
-    return hn::Mul(hn::Mul(hn::Set(d, 0.5f), v), hn::Add(hn::Set(d, 1.0f), t));
-  });
+void unary_backward_lanes(Unary f, const float* dy, const float* saved, int64_t count, float* dx) {
+  switch (f) {
+    case Unary::exp: return map_derivative_lanes<Unary::exp>(dy, saved, count, dx);
+    case Unary::log: return map_derivative_lanes<Unary::log>(dy, saved, count, dx);
+    case Unary::sqrt: return map_derivative_lanes<Unary::sqrt>(dy, saved, count, dx);
+    case Unary::tanh: return map_derivative_lanes<Unary::tanh>(dy, saved, count, dx);
+    case Unary::sigmoid: return map_derivative_lanes<Unary::sigmoid>(dy, saved, count, dx);
+    case Unary::relu: return map_derivative_lanes<Unary::relu>(dy, saved, count, dx);
+    case Unary::gelu: return map_derivative_lanes<Unary::gelu>(dy, saved, count, dx);
+    case Unary::gelu_tanh: return map_derivative_lanes<Unary::gelu_tanh>(dy, saved, count, dx);
+  }
 }
 
 }  // namespace glass::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "glassformer/base/threads.h"
 #include "kernels/dispatch.h"
 #include "kernels/strided.h"
 
 namespace glass::kernels {
 
-HWY_EXPORT(exp_lanes);
-HWY_EXPORT(tanh_lanes);
-HWY_EXPORT(sigmoid_lanes);
-HWY_EXPORT(gelu_tanh_lanes);
-
-namespace {
-
-using Lanes = void (*)(const float*, int64_t, float*);
-
-// nullptr where the function has no vector version.
-Lanes vector_version(Unary f) {
-  switch (f) {
-    case Unary::exp: return GLASS_DISPATCH(exp_lanes);
-    case Unary::tanh: return GLASS_DISPATCH(tanh_lanes);
-    case Unary::sigmoid: return GLASS_DISPATCH(sigmoid_lanes);
-    case Unary::gelu_tanh: return GLASS_DISPATCH(gelu_tanh_lanes);
-    default: return nullptr;
-  }
-}
-
-// The switch over f stays outside of the loop.
-template <class T, class Body>
-void with_constant(Unary f, Body&& body) {
-  switch (f) {
-    case Unary::relu: return body([](auto g, T v) { return g(Unary::relu, v); });
-    default: return body([f](auto g, T v) { return g(f, v); });
-  }
-}
-
-template <class T>
-void map_plain(Unary f, const T* x, int64_t count, T* y) {
-  with_constant<T>(f, [&](auto apply) {
-    parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = apply([](Unary g, T v) { return plain::unary(g, v); }, x[i]);
-      }
-    });
-  });
-}
-
-template <class T>
-void map_derivative(Unary f, const T* dy, const T* saved, int64_t count, T* dx) {
-  with_constant<T>(f, [&](auto apply) {
-    parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        dx[i] = dy[i] * apply([](Unary g, T v) { return plain::derivative(g, v); }, saved[i]);
-      }
-    });
-  });
-}
-
-}  // namespace
+HWY_EXPORT(unary_lanes);
+HWY_EXPORT(unary_backward_lanes);
 
 void unary(Unary f, const float* x, int64_t count, float* y) {
-  const Lanes lanes = vector_version(f);
-  if (lanes == nullptr) return map_plain(f, x, count, y);
-  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) { lanes(x + begin, end - begin, y + begin); });
+  const auto lanes = GLASS_DISPATCH(unary_lanes);
+  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) { lanes(f, x + begin, end - begin, y + begin); });
 }
 
-void unary(Unary f, const double* x, int64_t count, double* y) { map_plain(f, x, count, y); }
+void unary(Unary f, const double* x, int64_t count, double* y) {
+  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = plain::unary(f, x[i]);
+  });
+}
 
 void unary_backward(Unary f, const float* dy, const float* saved, int64_t count, float* dx) {
-  map_derivative(f, dy, saved, count, dx);
+  const auto lanes = GLASS_DISPATCH(unary_backward_lanes);
+  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
+    lanes(f, dy + begin, saved + begin, end - begin, dx + begin);
+  });
 }
 
 void unary_backward(Unary f, const double* dy, const double* saved, int64_t count, double* dx) {
-  map_derivative(f, dy, saved, count, dx);
+  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) dx[i] = dy[i] * plain::derivative(f, saved[i]);
+  });
 }
 
 }  // namespace glass::kernels
