@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -22,8 +23,9 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  // The process number keeps two processes that write the same file apart.
-  temporary_ = path_ + ".tmp" + std::to_string(getpid());
+  // The process and the count keep two writers of the same file apart.
+  static std::atomic<unsigned> count{0};
+  temporary_ = path_ + ".tmp" + std::to_string(getpid()) + "." + std::to_string(count++);
   file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) fail("cannot create it");
 }
@@ -61,11 +63,16 @@ void AtomicFile::commit() {
   if (closed != 0) fail("cannot close");
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename the new version into place");
   temporary_.clear();
+  sync_folder();
+}
+
+// Makes the new name last. A file system that cannot sync a folder at all has no better to offer; a failing disk is said.
+void AtomicFile::sync_folder() {
   const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {  // some file systems cannot sync folders; the file itself is safe by now
-    fsync(folder);
-    close(folder);
-  }
+  if (folder < 0) return;
+  const bool failed = fsync(folder) != 0 && errno == EIO;
+  close(folder);
+  if (failed) throw SystemError(path_ + ": written, but its folder cannot be synced to disk: " + std::strerror(EIO));
 }
 
 }  // namespace glass

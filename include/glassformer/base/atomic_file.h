@@ -8,7 +8,8 @@ namespace glass {
 
 // Collects a file's new contents in a temporary file of the same folder. commit() syncs it, renames it over `path` and
 // syncs the folder. Any failure, and destruction without commit(), removes the temporary file and leaves the old version.
-// Every function throws SystemError with the path and the system's reason.
+// Every function throws SystemError with the path and the system's reason. Several threads and processes may write the same
+// path at once: the last to commit wins, whole.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -22,6 +23,7 @@ class AtomicFile {
  private:
   [[noreturn]] void fail(const char* what);
   void discard();
+  void sync_folder();
 
   std::string path_, temporary_;
   int file_ = -1;
