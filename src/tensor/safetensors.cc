@@ -18,6 +18,7 @@ using Json = nlohmann::json;
 
 constexpr uint64_t largest_header = 100'000'000;  // as the format's own readers
 constexpr const char* byte_type = "U8";
+constexpr const char* metadata_name = "__metadata__";
 
 struct TypeName {
   const char* name;
@@ -42,9 +43,12 @@ struct Entry {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+  explicit Reader(const std::string& path) : path_(path) {
     std::error_code error;
-    if (std::filesystem::is_directory(path, error)) fail("it is a folder, not a model file");
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (is_directory(status)) fail("it is a folder, not a model file");
+    if (exists(status) && !is_regular_file(status)) fail("it is a device or a pipe; a model has to be a file");
+    file_.open(path, std::ios::binary);
     if (!file_) fail(std::string("cannot be opened: ") + std::strerror(errno));
     file_.seekg(0, std::ios::end);
     size_ = static_cast<uint64_t>(file_.tellg());
@@ -56,7 +60,7 @@ class Reader {
     SafeTensors out;
     std::vector<Entry> entries;
     for (const auto& [name, value] : header.items()) {
-      if (name == "__metadata__") {
+      if (name == metadata_name) {
         out.metadata = metadata(value);
       } else {
         entries.push_back(entry(name, value));
@@ -75,10 +79,10 @@ class Reader {
     if (size_ < 8 || !file_.read(reinterpret_cast<char*>(prefix), 8)) {
       fail("not a safetensors file: it has only " + std::to_string(size_) + " bytes");
     }
-    recognise_foreign(prefix);
     uint64_t length = 0;
     for (int i = 7; i >= 0; --i) length = length << 8 | prefix[i];
     if (length > largest_header || length > size_ - 8) {
+      recognise_foreign(prefix);
       fail("not a safetensors file, or cut off: its header claims " + std::to_string(length) + " bytes, the file has " +
            std::to_string(size_));
     }
@@ -88,6 +92,7 @@ class Reader {
     return parse(text);
   }
 
+  // Only for what cannot be a header's length: 128, for one, begins as a pickle does.
   void recognise_foreign(const unsigned char* prefix) const {
     if (std::memcmp(prefix, "PK\3\4", 4) == 0) {
       fail("this is a zip archive (PyTorch's .pt?), not a safetensors file; convert it first");
@@ -138,6 +143,26 @@ class Reader {
     fail("tensor \"" + e.name + "\" has the unknown type \"" + e.type + "\"");
   }
 
+  // What the shape takes, having noted its extents in the entry.
+  uint64_t byte_count(const Json& shape, Entry& e) const {
+    const auto wrong = [&](const char* what) { fail("tensor \"" + e.name + "\": shape " + shape.dump() + " " + what); };
+    if (shape.size() > Shape::max_rank) wrong("has more than 8 axes");
+    Dim span = 1;  // the product of the extents above zero: strides are made of it, even where there are no elements
+    bool empty = false;
+    for (const Json& extent : shape) {
+      if (!extent.is_number_unsigned()) wrong("has an extent that is not a natural number");
+      const auto count = extent.get<uint64_t>();
+      if (__builtin_mul_overflow(span, std::max<uint64_t>(1, count), &span)) wrong("has too many elements");
+      empty |= count == 0;
+      e.shape.push_back(static_cast<Dim>(count));
+    }
+    uint64_t bytes = 0;
+    if (__builtin_mul_overflow(empty ? 0 : span, element_size(e), &bytes) || bytes > size_) {
+      wrong("needs more bytes than the file has");
+    }
+    return bytes;
+  }
+
   Entry entry(const std::string& name, const Json& value) const {
     Entry e;
     e.name = name;
@@ -148,15 +173,7 @@ class Reader {
     const Json &type = value["dtype"], &shape = value["shape"], &offsets = value["data_offsets"];
     if (!type.is_string() || !shape.is_array() || !offsets.is_array() || offsets.size() != 2) wrong("malformed header");
     e.type = type.get<std::string>();
-    uint64_t bytes = element_size(e);
-    if (shape.size() > Shape::max_rank) wrong("more than " + std::to_string(Shape::max_rank) + " axes");
-    for (const Json& extent : shape) {
-      if (!extent.is_number_unsigned()) wrong("an extent is not a natural number");
-      if (__builtin_mul_overflow(bytes, extent.get<uint64_t>(), &bytes) || bytes > size_) {
-        wrong("shape " + shape.dump() + " needs more bytes than the file has");
-      }
-      e.shape.push_back(static_cast<Dim>(extent.get<uint64_t>()));
-    }
+    const uint64_t bytes = byte_count(shape, e);
     if (!offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) wrong("offsets are not natural numbers");
     e.begin = offsets[0].get<uint64_t>();
     e.end = offsets[1].get<uint64_t>();
@@ -204,8 +221,13 @@ class Reader {
 };
 
 // A header padded with blanks so that the data begins at a multiple of 64.
-std::string header_text(const Json& header) {
-  std::string text = header.dump();
+std::string header_text(const Json& header, const std::string& path) {
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const Json::type_error&) {
+    throw ValueError(path + ": cannot be written: a name or a text for its header is not UTF-8");
+  }
   while ((text.size() + 8) % 64 != 0) text += ' ';
   std::string prefix(8, '\0');
   for (size_t i = 0; i < 8; ++i) prefix[i] = static_cast<char>(text.size() >> (8 * i));
@@ -218,9 +240,10 @@ SafeTensors read_safetensors(const std::string& path) { return Reader(path).read
 
 void write_safetensors(const std::string& path, const SafeTensors& contents) {
   Json header = Json::object();
-  if (!contents.metadata.empty()) header["__metadata__"] = contents.metadata;
+  if (!contents.metadata.empty()) header[metadata_name] = contents.metadata;
   uint64_t offset = 0;
   auto place = [&](const std::string& name, const char* type, const Json& shape, uint64_t bytes) {
+    if (name == metadata_name || header.contains(name)) throw ValueError(path + ": two entries named \"" + name + "\"");
     header[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   };
@@ -231,8 +254,8 @@ void write_safetensors(const std::string& path, const SafeTensors& contents) {
   }
   for (const auto& [name, payload] : contents.bytes) place(name, byte_type, Json::array({payload.size()}), payload.size());
 
+  const std::string text = header_text(header, path);
   AtomicFile file(path);
-  const std::string text = header_text(header);
   file.write(text.data(), text.size());
   for (const auto& [name, tensor] : contents.tensors) {
     const Tensor dense = tensor.contiguous();

@@ -23,7 +23,7 @@ struct SafeTensors {
 SafeTensors read_safetensors(const std::string& path);
 
 // Written so that the old file or the new one is there, whole (base/atomic_file.h). Equal contents give equal bytes. Throws
-// SystemError if it cannot be written.
+// SystemError if it cannot be written, ValueError for a name that comes twice or a text that is not UTF-8.
 void write_safetensors(const std::string& path, const SafeTensors& contents);
 
 }  // namespace glass
