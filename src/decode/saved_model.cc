@@ -1,5 +1,6 @@
 #include "glassformer/decode/saved_model.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>
@@ -59,20 +60,34 @@ void check_size(const SafeTensors& contents, const TransformerConfig& c, const s
   const double least = layer * (c.encoder_layers + c.decoder_layers) +
                        d * static_cast<double>(std::max(c.source_vocabulary, c.target_vocabulary));
   const double positions = c.positions == PositionKind::learned ? 2 * d * static_cast<double>(c.max_positions) : 0;
-  if (least + positions > static_cast<double>(held) + 1) {
+  // Sines are no parameters, yet take room: by the width alone, which a model without layers could claim for nothing.
+  constexpr double sines_per_column = 1024, small = 1 << 22;
+  if (least + positions > static_cast<double>(held) + 1 || sines_per_column * d > static_cast<double>(held) + small) {
     throw InputError(path + ": its configuration describes a larger model than the weights it holds; it is damaged");
   }
 }
 
 TransformerConfig take_config(const SafeTensors& contents, const std::string& path) {
+  const std::string& json = metadata(contents, "config", path);
   try {
-    const TransformerConfig config = config_from_json(metadata(contents, "config", path));
-    check_size(contents, config, path);
-    return config;
+    return config_from_json(json);
   } catch (const InputError& error) {
-    const std::string what = error.what();
-    throw InputError(what.starts_with(path) ? what : path + ": " + what);
+    throw InputError(path + ": " + error.what());
   }
+}
+
+// The model that the configuration describes, with the file's weights.
+template <class Model>
+std::unique_ptr<Model> take_model(const SafeTensors& contents, const TransformerConfig& config, const std::string& path) {
+  check_size(contents, config, path);
+  std::unique_ptr<Model> model;
+  try {
+    model = std::make_unique<Model>(config);
+  } catch (const Error& error) {  // parts that are valid each by itself, but not together
+    throw InputError(path + ": its configuration cannot be built: " + error.what());
+  }
+  take_parameters(*model, contents, path, "optimizer.");
+  return model;
 }
 
 std::shared_ptr<const Vocabulary> take_tokenizer(const SafeTensors& contents, const char* name,
@@ -148,14 +163,13 @@ SavedTranslation translation_from(const SafeTensors& contents, const std::string
   SavedTranslation out;
   out.source = take_tokenizer(contents, source_tokenizer, path);
   out.target = take_tokenizer(contents, target_tokenizer, path);
-  out.model = std::make_unique<TranslationModel>(take_config(contents, path));
-  const TransformerConfig& config = out.model->config;
+  const TransformerConfig config = take_config(contents, path);
   if (config.source_vocabulary != out.source->size() || config.target_vocabulary != out.target->size()) {
     throw InputError(path + ": its tokenizers have " + std::to_string(out.source->size()) + " and " +
                      std::to_string(out.target->size()) + " tokens, its weights " +
                      std::to_string(config.source_vocabulary) + " and " + std::to_string(config.target_vocabulary));
   }
-  take_parameters(*out.model, contents, path, "optimizer.");
+  out.model = take_model<TranslationModel>(contents, config, path);
   out.info = take_info(contents);
   return out;
 }
@@ -175,24 +189,42 @@ SafeTensors forecast_contents(const ForecastModel& model, const ForecastSetup& s
   return contents;
 }
 
-SavedForecast forecast_from(const SafeTensors& contents, const std::string& path) {
-  require_task(contents, path, "forecast");
-  SavedForecast out;
+namespace {
+
+ForecastSetup take_setup(const SafeTensors& contents, const std::string& path) {
+  const std::string& text = metadata(contents, "forecast", path);
   try {
-    const Json setup = Json::parse(metadata(contents, "forecast", path));
-    out.setup = {setup.at("columns").get<std::vector<std::string>>(), setup.at("mean").get<std::vector<double>>(),
-                 setup.at("deviation").get<std::vector<double>>(), setup.at("history").get<Dim>(),
-                 setup.at("horizon").get<Dim>()};
+    const Json setup = Json::parse(text);
+    return {setup.at("columns").get<std::vector<std::string>>(), setup.at("mean").get<std::vector<double>>(),
+            setup.at("deviation").get<std::vector<double>>(), setup.at("history").get<Dim>(),
+            setup.at("horizon").get<Dim>()};
   } catch (const Json::exception& error) {
     throw InputError(path + ": its forecasting setup is damaged: " + error.what());
   }
-  out.model = std::make_unique<ForecastModel>(take_config(contents, path));
-  const auto features = static_cast<size_t>(out.model->config.input_features);
-  if (out.setup.columns.size() != features || out.setup.mean.size() != features || out.setup.deviation.size() != features ||
-      out.setup.history < 1 || out.setup.horizon < 1) {
-    throw InputError(path + ": its forecasting setup does not fit its weights");
+}
+
+void check_setup(const ForecastSetup& setup, const TransformerConfig& config, const std::string& path) {
+  constexpr Dim longest = 1 << 24;
+  const auto within = [](Dim length) { return length >= 1 && length <= longest; };
+  const auto features = static_cast<size_t>(config.input_features);
+  const bool sizes_fit = setup.columns.size() == features && setup.mean.size() == features &&
+                         setup.deviation.size() == features && within(setup.history) && within(setup.horizon);
+  if (!sizes_fit) throw InputError(path + ": its forecasting setup does not fit its weights");
+  for (size_t i = 0; i < features; ++i) {
+    if (std::isfinite(setup.mean[i]) && std::isfinite(setup.deviation[i]) && setup.deviation[i] > 0) continue;
+    throw InputError(path + ": column \"" + setup.columns[i] + "\" has no valid mean and deviation");
   }
-  take_parameters(*out.model, contents, path, "optimizer.");
+}
+
+}  // namespace
+
+SavedForecast forecast_from(const SafeTensors& contents, const std::string& path) {
+  require_task(contents, path, "forecast");
+  SavedForecast out;
+  const TransformerConfig config = take_config(contents, path);
+  out.setup = take_setup(contents, path);
+  check_setup(out.setup, config, path);
+  out.model = take_model<ForecastModel>(contents, config, path);
   out.info = take_info(contents);
   return out;
 }
