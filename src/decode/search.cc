@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "glassformer/base/error.h"
 #include "glassformer/data/vocabulary.h"
@@ -54,20 +55,49 @@ bool better(const Candidate& a, const Candidate& b) {
   return std::pair(a.parent, a.token) < std::pair(b.parent, b.token);
 }
 
-// Adds the `most` best tokens of one row to the list of candidates, keeping the list at `most`.
-void collect(const float* log_p, int64_t vocabulary, double total, size_t parent, size_t most,
-             std::vector<Candidate>& heap) {
-  for (int32_t token = 0; token < vocabulary; ++token) {
-    if (token == pad_token || token == bos_token) continue;
-    const double sum = total + static_cast<double>(log_p[token]);
-    if (heap.size() == most && !(sum > heap.front().total)) continue;
-    heap.push_back({sum, parent, token, log_p[token]});
-    std::push_heap(heap.begin(), heap.end(), better);  // the worst in front
-    if (heap.size() > most) {
-      std::pop_heap(heap.begin(), heap.end(), better);
-      heap.pop_back();
-    }
+// The best extensions of one sentence's hypotheses, at most `most` of them.
+class Candidates {
+ public:
+  explicit Candidates(size_t most) : most_(most) {}
+
+  void add(const Candidate& candidate) {
+    if (heap_.size() == most_ && !better(candidate, heap_.front())) return;
+    heap_.push_back(candidate);
+    std::push_heap(heap_.begin(), heap_.end(), better);  // the worst in front
+    if (heap_.size() <= most_) return;
+    std::pop_heap(heap_.begin(), heap_.end(), better);
+    heap_.pop_back();
   }
+  std::vector<Candidate> best_first() && {
+    std::sort(heap_.begin(), heap_.end(), better);
+    return std::move(heap_);
+  }
+
+ private:
+  size_t most_;
+  std::vector<Candidate> heap_;
+};
+
+// Which tokens may come next.
+struct Choice {
+  bool end, unknown;
+  bool allows(int32_t token) const {
+    if (token == eos_token) return end;
+    return token != pad_token && token != bos_token && (unknown || token != unknown_token);
+  }
+};
+
+// Adds a row of log-probabilities [V] of the next token of hypothesis `parent`.
+void collect(const float* log_p, int64_t vocabulary, double total, size_t parent, Choice choice, Candidates& into) {
+  for (int32_t token = 0; token < vocabulary; ++token) {
+    if (std::isnan(log_p[token])) throw NonFiniteError("search: the model's scores are NaN; are its weights damaged?");
+    if (choice.allows(token)) into.add({total + static_cast<double>(log_p[token]), parent, token, log_p[token]});
+  }
+}
+
+// The greatest length a model's positions allow.
+int64_t most_positions(const TransformerConfig& config) {
+  return config.positions == PositionKind::learned ? config.max_positions : std::numeric_limits<int64_t>::max();
 }
 
 class Search {
@@ -77,7 +107,7 @@ class Search {
     for (Dim row = 0; row < source.size(0); ++row) {
       const auto length = static_cast<int64_t>(lengths.at({row}));
       const int64_t limit = options.max_length > 0 ? options.max_length : 2 * length + 10;
-      sentences_.push_back({static_cast<size_t>(row), limit, {Live{}}, {}});
+      sentences_.push_back({static_cast<size_t>(row), std::min(limit, most_positions(model.config)), {Live{}}, {}});
     }
     results_.resize(sentences_.size());
   }
@@ -132,42 +162,58 @@ class Search {
   // Extends a sentence's hypotheses; returns the parent of each that goes on.
   std::vector<size_t> advance(Sentence& sentence, const Tensor& log_p, int64_t first_row) const {
     const auto beam = static_cast<size_t>(options_.beam);
-    const int64_t vocabulary = log_p.size(1);
-    std::vector<Candidate> candidates;
-    for (size_t i = 0; i < sentence.live.size(); ++i) {
-      const float* row = log_p.data<float>() + (first_row + static_cast<int64_t>(i)) * vocabulary;
-      collect(row, vocabulary, sentence.live[i].total, i, 2 * beam, candidates);  // half of them may be EOS
-    }
-    std::sort(candidates.begin(), candidates.end(), better);
+    const std::vector<Candidate> candidates = best_candidates(sentence, log_p, first_row);
+    const bool at_limit = length_after(sentence) >= sentence.max_length;
     std::vector<Live> next;
     std::vector<size_t> parents;
     for (size_t rank = 0; rank < candidates.size() && next.size() < beam; ++rank) {
       const Candidate& candidate = candidates[rank];
-      Live live = sentence.live[candidate.parent];
-      live.total = candidate.total;
-      live.log_probabilities.push_back(candidate.log_probability);
-      const bool at_limit = static_cast<int64_t>(live.log_probabilities.size()) >= sentence.max_length;
-      if (candidate.token == eos_token) {
-        if (rank < beam) add_finished(sentence, live, true);
-        continue;
+      const bool ends = candidate.token == eos_token;
+      if ((ends || at_limit) && rank >= beam) continue;  // it ends, but is not among the best of this step
+      Live live = extended(sentence.live[candidate.parent], candidate);
+      if (ends || at_limit) {
+        add_finished(sentence, std::move(live), ends);
+      } else {
+        next.push_back(std::move(live));
+        parents.push_back(candidate.parent);
       }
-      live.tokens.push_back(candidate.token);
-      if (at_limit) {
-        add_finished(sentence, live, false);
-        continue;
-      }
-      next.push_back(std::move(live));
-      parents.push_back(candidate.parent);
     }
     sentence.live = std::move(next);
     return parents;
   }
 
-  void add_finished(Sentence& sentence, const Live& live, bool complete) const {
-    Hypothesis hypothesis{live.tokens, live.log_probabilities, live.total};
+  // Twice as many as the beam: half of them may be EOS, and a full beam goes on nevertheless.
+  std::vector<Candidate> best_candidates(const Sentence& sentence, const Tensor& log_p, int64_t first_row) const {
+    const int64_t vocabulary = log_p.size(1);
+    const Choice choice{length_after(sentence) >= options_.min_length, options_.allow_unknown};
+    Candidates candidates(2 * static_cast<size_t>(options_.beam));
+    for (size_t i = 0; i < sentence.live.size(); ++i) {
+      const float* row = log_p.data<float>() + (first_row + static_cast<int64_t>(i)) * vocabulary;
+      collect(row, vocabulary, sentence.live[i].total, i, choice, candidates);
+    }
+    return std::move(candidates).best_first();
+  }
+
+  // Of the hypotheses, once this step's tokens are part of them; all live ones are of one length.
+  static int64_t length_after(const Sentence& sentence) {
+    return static_cast<int64_t>(sentence.live[0].log_probabilities.size()) + 1;
+  }
+
+  static Live extended(Live live, const Candidate& candidate) {
+    live.total = candidate.total;
+    live.log_probabilities.push_back(candidate.log_probability);
+    if (candidate.token != eos_token) live.tokens.push_back(candidate.token);
+    return live;
+  }
+
+  void add_finished(Sentence& sentence, Live live, bool complete) const {
+    Hypothesis hypothesis;
     hypothesis.length_divisor = length_divisor(options_, static_cast<int64_t>(live.log_probabilities.size()));
+    hypothesis.log_probability = live.total;
     hypothesis.score = live.total / hypothesis.length_divisor;
     hypothesis.complete = complete;
+    hypothesis.tokens = std::move(live.tokens);
+    hypothesis.token_log_probabilities = std::move(live.log_probabilities);
     auto& finished = sentence.finished;
     const auto place = std::find_if(finished.begin(), finished.end(),
                                     [&](const Hypothesis& other) { return hypothesis.score > other.score; });
@@ -182,8 +228,8 @@ class Search {
     if (options_.beam == 1) return true;
     if (sentence.finished.size() < static_cast<size_t>(options_.nbest)) return false;
     // log p only falls, and its divisor is largest at the greatest length: no extension can score above this.
-    const auto tokens = static_cast<int64_t>(sentence.live[0].log_probabilities.size());
-    const double divisor = std::max(length_divisor(options_, tokens + 1), length_divisor(options_, sentence.max_length));
+    const double divisor = std::max(length_divisor(options_, length_after(sentence)),
+                                    length_divisor(options_, sentence.max_length));
     return sentence.live[0].total / divisor <= sentence.finished[static_cast<size_t>(options_.nbest) - 1].score;
   }
 
@@ -215,14 +261,25 @@ class Search {
   std::vector<std::vector<Hypothesis>> results_;
 };
 
+void check_options(const SearchOptions& o) {
+  if (o.beam < 1 || o.nbest < 1 || o.nbest > o.beam) {
+    throw ValueError("search: beam is 1 or more and nbest between 1 and beam, got beam " + std::to_string(o.beam) +
+                     ", nbest " + std::to_string(o.nbest));
+  }
+  if (o.max_length < 0 || o.min_length < 0 || (o.max_length > 0 && o.min_length > o.max_length)) {
+    throw ValueError("search: lengths are 0 or more and min_length at most max_length, got " +
+                     std::to_string(o.min_length) + " and " + std::to_string(o.max_length));
+  }
+  if (!std::isfinite(o.alpha) || o.alpha < 0) {
+    throw ValueError("search: alpha is 0 or more, got " + std::to_string(o.alpha));
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> search(const TranslationModel& model, const Tensor& source,
                                             const Tensor& source_lengths, const SearchOptions& options) {
-  if (options.beam < 1 || options.nbest < 1 || options.nbest > options.beam) {
-    throw ValueError("search: beam is 1 or more and nbest between 1 and beam, got beam " +
-                     std::to_string(options.beam) + ", nbest " + std::to_string(options.nbest));
-  }
+  check_options(options);
   const NoGrad values_only;
   return Search(model, source, source_lengths, options).run();
 }
