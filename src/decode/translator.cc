@@ -46,6 +46,23 @@ std::vector<std::vector<size_t>> batches_by_length(const std::vector<Tokens>& so
   return batches;
 }
 
+// The tokens of a line with EOS, within the limit; notes what became of a line above it.
+Tokens source_tokens(const SavedTranslation& saved, const std::string& line, const TranslateOptions& options,
+                     Translation& translation) {
+  const TransformerConfig& config = saved.model->config;
+  int64_t limit = options.max_source;
+  if (config.positions == PositionKind::learned) limit = std::min(limit, config.max_positions);
+  const auto most = static_cast<size_t>(limit - 1);  // EOS comes on top
+  Tokens tokens = saved.source->encode(line);
+  if (tokens.size() > most) {
+    const bool skip = options.long_lines == LongLines::skip;
+    (skip ? translation.source_was_skipped : translation.source_was_cut) = true;
+    tokens.resize(skip ? 0 : most);
+  }
+  tokens.push_back(eos_token);
+  return tokens;
+}
+
 }  // namespace
 
 Translator Translator::load(const std::string& path) { return Translator(load_translation(path)); }
@@ -61,14 +78,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
   }
   std::vector<Translation> out(lines.size());
   std::vector<Tokens> sources;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    Tokens tokens = saved_->source->encode(lines[i]);
-    const auto most = static_cast<size_t>(options.max_source - 1);
-    out[i].source_was_cut = tokens.size() > most;
-    tokens.resize(std::min(tokens.size(), most));
-    tokens.push_back(eos_token);
-    sources.push_back(std::move(tokens));
-  }
+  for (size_t i = 0; i < lines.size(); ++i) sources.push_back(source_tokens(*saved_, lines[i], options, out[i]));
   const int64_t limit = std::max<int64_t>(1, options.batch_tokens / options.search.beam);
   for (const std::vector<size_t>& rows : batches_by_length(sources, limit)) {
     std::vector<const Tokens*> batch_rows;
@@ -102,7 +112,11 @@ std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const Tokens& t
 }  // namespace
 
 AttentionMaps Translator::attention(const std::string& source, const std::string& target) const {
-  Tokens in = saved_->source->encode(source), out = saved_->target->encode(target);
+  return attention(source, saved_->target->encode(target));
+}
+
+AttentionMaps Translator::attention(const std::string& source, const std::vector<int32_t>& target) const {
+  Tokens in = saved_->source->encode(source), out = target;
   in.push_back(eos_token);
   out.insert(out.begin(), bos_token);
   AttentionMaps maps{pieces_of(*saved_->source, in), pieces_of(*saved_->target, out), {}};
