@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <exception>
 #include <unordered_map>
 
 #include "data/sentencepiece_check.h"
@@ -160,15 +160,23 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
           {"hard_vocab_limit", options.fewer_allowed ? "false" : "true"}};
 }
 
+// The digits of `text` after `before`; empty if there are none.
+std::string number_after(const std::string& text, const std::string& before) {
+  const size_t place = text.find(before);
+  if (place == std::string::npos) return {};
+  const size_t begin = place + before.size();
+  return text.substr(begin, text.find_first_not_of("0123456789", begin) - begin);
+}
+
 [[noreturn]] void explain_failure(const std::string& reason, const VocabularyOptions& options) {
   const std::string what = fmt::format("vocabulary of {} subwords", options.size);
-  std::smatch found;
-  if (std::regex_search(reason, found, std::regex("value <= (\\d+)"))) {
-    throw InputError(what + ": the text allows at most " + found[1].str() +
+  if (const std::string largest = number_after(reason, "to a value <= "); !largest.empty()) {
+    throw InputError(what + ": the text allows at most " + largest +
                      "; set data.vocab_size to that or less, or data.vocab_fewer = true");
   }
-  if (std::regex_search(reason, found, std::regex("required_chars. \\d+ vs (\\d+)"))) {
-    throw InputError(what + ": the text's characters alone need " + found[1].str() +
+  if (const std::string needed = number_after(reason, fmt::format("required_chars. {} vs ", options.size));
+      !needed.empty()) {
+    throw InputError(what + ": the text's characters alone need " + needed +
                      "; set data.vocab_size to more than that, or lower data.character_coverage");
   }
   throw InputError(what + " cannot be made from this text: " + reason);
