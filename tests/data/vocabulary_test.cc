@@ -1,0 +1,182 @@
+#include "glassformer/data/vocabulary.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "data/files.h"
+#include "glassformer/data/text.h"
+
+namespace glass {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const Lines& english() {
+  static const Lines lines = read_tsv_pairs(source_path("data/tatoeba-en-zh/valid.tsv.gz")).source;
+  return lines;
+}
+
+VocabularyOptions subwords(const std::string& model, int32_t size, const std::string& normalization = "nmt_nfkc") {
+  VocabularyOptions options;
+  options.model = model;
+  options.size = size;
+  options.character_coverage = 1;
+  options.normalization = normalization;
+  return options;
+}
+
+class SubwordTraining : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Models, SubwordTraining, ::testing::Values("unigram", "bpe"));
+
+TEST_P(SubwordTraining, SizeAndSpecialTokens) {
+  const auto vocabulary = train_vocabulary(english(), subwords(GetParam(), 300));
+  EXPECT_EQ(vocabulary->size(), 300);
+  EXPECT_EQ(vocabulary->piece(pad_token), "<pad>");
+  EXPECT_EQ(vocabulary->piece(unknown_token), "<unk>");
+  EXPECT_EQ(vocabulary->piece(bos_token), "<s>");
+  EXPECT_EQ(vocabulary->piece(eos_token), "</s>");
+  const auto tokens = vocabulary->encode("</s><pad> My foot.");  // text never makes a special token
+  for (const int32_t token : tokens) EXPECT_TRUE(token == unknown_token || token >= special_tokens);
+  EXPECT_TRUE(vocabulary->encode("").empty());
+  EXPECT_TRUE(vocabulary->encode(" \t ").empty());
+  EXPECT_EQ(vocabulary->decode({}), "");
+}
+
+TEST_P(SubwordTraining, DecodingSkipsPaddingAndStopsAtTheEnd) {
+  const auto vocabulary = train_vocabulary(english(), subwords(GetParam(), 300));
+  std::vector<int32_t> tokens = vocabulary->encode("He hurt his foot.");
+  tokens.insert(tokens.begin(), {bos_token, pad_token});
+  tokens.insert(tokens.end(), {eos_token, special_tokens, special_tokens + 1});
+  EXPECT_EQ(vocabulary->decode(tokens), "He hurt his foot.");
+  EXPECT_THROW(vocabulary->decode({vocabulary->size()}), ValueError);
+  EXPECT_THROW(vocabulary->decode({-1}), ValueError);
+  EXPECT_THROW(vocabulary->piece(-1), ValueError);
+}
+
+TEST_P(SubwordTraining, TheLargestSizeThatIsNamedWorks) {
+  const std::string message = message_of([&] { train_vocabulary(english(), subwords(GetParam(), 100000)); });
+  const std::string before = "the text allows at most ";
+  ASSERT_TRUE(contains(message, before)) << message;
+  const int32_t largest = std::stoi(message.substr(message.find(before) + before.size()));
+  EXPECT_GT(largest, 300);
+  EXPECT_EQ(train_vocabulary(english(), subwords(GetParam(), largest))->size(), largest);
+  EXPECT_THROW(train_vocabulary(english(), subwords(GetParam(), largest + 1)), InputError);
+  VocabularyOptions soft = subwords(GetParam(), 100000);
+  soft.fewer_allowed = true;
+  EXPECT_EQ(train_vocabulary(english(), soft)->size(), largest);
+}
+
+TEST_P(SubwordTraining, OptionsOutsideTheirRangeAreNamed) {
+  const auto message = [&](auto change) {
+    VocabularyOptions options = subwords(GetParam(), 300);
+    change(options);
+    return message_of([&] { train_vocabulary(english(), options); });
+  };
+  EXPECT_TRUE(contains(message([](auto& o) { o.size = 20; }), "characters alone need"));
+  EXPECT_TRUE(contains(message([](auto& o) { o.size = 4; }), "4 are special tokens"));
+  EXPECT_TRUE(contains(message([](auto& o) { o.size = -1; }), "4 are special tokens"));
+  EXPECT_TRUE(contains(message([](auto& o) { o.character_coverage = 0.5; }), "outside of [0.98,1]"));
+  EXPECT_TRUE(
+      contains(message([](auto& o) { o.normalization = "nfd"; }), "unknown normalization \"nfd\"; use nmt_nfkc"));
+  EXPECT_TRUE(contains(message([](auto& o) { o.model = "wordpiece"; }), "use unigram, bpe, word or char"));
+}
+
+// SentencePiece by itself would end the process for some of these.
+TEST_P(SubwordTraining, TextWithNothingToLearnIsRefused) {
+  for (const char* normalization : {"nmt_nfkc", "identity"}) {
+    for (const Lines& lines :
+         {Lines{}, Lines{""}, Lines{"  ", "\t"}, Lines{std::string("\0\0", 2)}, Lines{"\u3000\u200B\uFEFF"},
+          Lines{"\u2581"}, Lines{"a \u2585"}, Lines{"\uFFFD"}, Lines{std::string(5000, 'a')}}) {
+      EXPECT_TRUE(
+          contains(message_of([&] { train_vocabulary(lines, subwords(GetParam(), 30, normalization)); }), "has text"));
+    }
+  }
+}
+
+TEST_P(SubwordTraining, NaughtyStringsTabsAndNulsAreText) {
+  Lines lines = read_lines(source_path("tests/data/naughty-strings.txt"));
+  lines.push_back(std::string("tab\tnul\0end", 11));
+  lines.emplace_back(10000, 'x');
+  VocabularyOptions options = subwords(GetParam(), 2000, "identity");
+  options.fewer_allowed = true;
+  const auto vocabulary = train_vocabulary(lines, options);
+  for (const std::string& line : lines) {
+    for (const int32_t token : vocabulary->encode(line)) EXPECT_LT(token, vocabulary->size());
+  }
+  EXPECT_EQ(vocabulary->decode(vocabulary->encode(lines[742])), "tab nul end");
+  const std::string emoji = "\U0001F468\u200D\U0001F469 \u05E9\u05DC\u05D5\u05DD";
+  EXPECT_NO_THROW(vocabulary->decode(vocabulary->encode(emoji)));
+  EXPECT_NO_THROW(vocabulary->decode(vocabulary->encode("\xFF\xED\xA0\x80 a")));
+}
+
+TEST_P(SubwordTraining, NormalizationFoldsOrKeeps) {
+  Lines lines = english();
+  lines.push_back("Ａ ﬁ ① A  b fi 1");
+  const std::string wide = "Ａ  ﬁ ①";
+  const auto folding = train_vocabulary(lines, subwords(GetParam(), 300));
+  EXPECT_EQ(folding->decode(folding->encode(wide)), "A fi 1");
+  const auto keeping = train_vocabulary(lines, subwords(GetParam(), 300, "identity"));
+  for (const std::string& line : {wide, std::string("  a  b "), english()[0]}) {
+    EXPECT_EQ(keeping->decode(keeping->encode(line)), line);
+  }
+}
+
+TEST(SubwordSharing, OneVocabularyOfBothSidesEncodesBoth) {
+  const ParallelText text = read_tsv_pairs(source_path("data/tatoeba-en-zh/valid.tsv.gz"));
+  Lines both = text.source;
+  both.insert(both.end(), text.target.begin(), text.target.end());
+  const auto shared = train_vocabulary(both, subwords("unigram", 1600));
+  for (const Lines* side : {&text.source, &text.target}) {
+    for (const std::string& line : *side) {
+      const auto tokens = shared->encode(line);
+      EXPECT_EQ(std::count(tokens.begin(), tokens.end(), unknown_token), 0) << line;
+    }
+  }
+}
+
+TEST(SubwordSharing, ThreadsMayEncodeAndDecodeAtOnce) {
+  const auto vocabulary = train_vocabulary(english(), subwords("unigram", 300));
+  std::vector<std::vector<int32_t>> expected;
+  for (const std::string& line : english()) expected.push_back(vocabulary->encode(line));
+  std::vector<int> wrong(4);
+  std::vector<std::thread> threads;
+  for (int& count : wrong) {
+    threads.emplace_back([&] {
+      for (size_t i = 0; i < english().size(); ++i) {
+        const auto tokens = vocabulary->encode(english()[i]);
+        count += tokens != expected[i] || vocabulary->decode(tokens) != vocabulary->decode(expected[i]);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, (std::vector<int>{0, 0, 0, 0}));
+}
+
+TEST(WordVocabulary, MostFrequentFirstFromMinFrequencyOn) {
+  VocabularyOptions options{"word", 100, 2};
+  const Lines lines{"b a\tc  a", "c b a d", ""};
+  const auto vocabulary = train_vocabulary(lines, options);
+  EXPECT_EQ(vocabulary->size(), special_tokens + 3);
+  EXPECT_EQ(vocabulary->piece(4), "a");
+  EXPECT_EQ(vocabulary->piece(5), "b");  // as often as c: by their bytes
+  EXPECT_EQ(vocabulary->encode(" c d\ta "), (std::vector<int32_t>{6, unknown_token, 4}));
+  EXPECT_EQ(vocabulary->decode({6, unknown_token, 4}), "c <unk> a");
+  options.size = 5;
+  EXPECT_EQ(train_vocabulary(lines, options)->size(), 5);
+  options.min_frequency = 9;
+  EXPECT_TRUE(
+      contains(message_of([&] { train_vocabulary(lines, options); }), "no word that occurs data.min_frequency = 9"));
+  options.size = 4;
+  EXPECT_TRUE(contains(message_of([&] { train_vocabulary(lines, options); }), "special tokens"));
+}
+
+TEST(CharacterVocabulary, RoundTripsWhateverItHasSeen) {
+  Lines lines = read_lines(source_path("tests/data/naughty-strings.txt"));
+  lines.push_back(std::string("a\0b\t", 4));
+  const auto vocabulary = load_vocabulary(train_vocabulary(lines, {"char", 100000, 1})->serialize());
+  for (const std::string& line : lines) EXPECT_EQ(vocabulary->decode(vocabulary->encode(line)), line);
+  EXPECT_EQ(vocabulary->encode("\u4E00\u4E8C").size(), 2u);
+}
+
+}  // namespace
+}  // namespace glass
