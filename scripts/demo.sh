@@ -15,6 +15,7 @@ if [ ! -f build/build.ninja ]; then
 fi
 cmake --build build
 
+rm -rf "$run"  # of an earlier demo
 echo "Training for $minutes minutes on $(gzip -dc $data/train.tsv.gz | wc -l) sentence pairs from Tatoeba (CC BY 2.0 FR)." >&2
 model=$("$program" train recipes/tatoeba-en-zh.toml --set train.minutes="$minutes" --out "$run")
 

@@ -14,7 +14,7 @@ expect() {
   "$@" > "$folder/out" 2> "$folder/err" < /dev/null
   local got=$?
   [ "$got" -eq "$status" ] || { fail "status $got instead of $status: $*"; cat "$folder/err" >&2; }
-  grep -q -- "$pattern" "$folder/err" || { fail "no '$pattern' in the message of: $*"; cat "$folder/err" >&2; }
+  [ -z "$pattern" ] || grep -q -- "$pattern" "$folder/err" || { fail "no '$pattern' in the message of: $*"; cat "$folder/err" >&2; }
   if grep -q -i 'terminate called\|core dumped' "$folder/err"; then fail "a crash: $*"; fi
 }
 
@@ -56,13 +56,13 @@ cmp -s a b || fail "info differs after resume"
   "$(printf 'a b c\n' | "$program" translate --model half/model.safetensors --json)" ] || fail "resumed weights differ"
 
 # --- kill -9 at any moment leaves a run that can go on, and ends where an undisturbed one does
-"$program" train --out killed "${data[@]}" "${small[@]}" --set train.steps=3000 > /dev/null 2>&1 &
-for _ in $(seq 200); do [ -f killed/checkpoint.safetensors ] && break; sleep 0.05; done
-sleep 0.3; kill -9 $!; wait $! 2> /dev/null
-expect 0 '' "$program" train --resume --out killed --set train.steps=200
-expect 0 '' "$program" train --out undisturbed "${data[@]}" "${small[@]}" --set train.steps=200
+"$program" train --out killed "${data[@]}" "${small[@]}" --set train.steps=400 > /dev/null 2>&1 &
+for _ in $(seq 400); do [ -f killed/checkpoint.safetensors ] && break; sleep 0.01; done
+kill -9 $!; wait $! 2> /dev/null
+expect 0 '' "$program" train --resume --out killed
+expect 0 '' "$program" train --out undisturbed "${data[@]}" "${small[@]}" --set train.steps=400
 [ "$(printf 'a b c\n' | "$program" translate --model killed/model.safetensors --json)" = \
-  "$(printf 'a b c\n' | "$program" translate --model undisturbed/model.safetensors --json)" ] || echo "note: killed past step 200"
+  "$(printf 'a b c\n' | "$program" translate --model undisturbed/model.safetensors --json)" ] || fail "a killed run ends elsewhere"
 
 # --- Ctrl-C saves and says how to go on
 "$program" train --out stopped "${data[@]}" "${small[@]}" --set train.steps=1000000 2> err > /dev/null &
