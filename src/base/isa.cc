@@ -38,6 +38,7 @@ bool has_amx() {
 }
 
 std::vector<Isa> detect() {
+  __builtin_cpu_init();  // a static initialiser may ask before the run-time library has looked
   std::vector<Isa> found{Isa::generic};
   if (has_avx2()) found.push_back(Isa::avx2);
   if (has_avx512()) found.push_back(Isa::avx512);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string>
 
 #include "glassformer/base/error.h"
 
@@ -44,6 +45,26 @@ class SerialRegion {
   bool outer_inside_;
 };
 
+// Of the exceptions of a loop's bodies, the one a serial loop would have met first, so that what is reported does not
+// depend on the number of threads either.
+class FirstFailure {
+ public:
+  void note(int64_t chunk) {
+    const std::lock_guard lock(mutex_);
+    if (failure_ && chunk >= chunk_) return;
+    failure_ = std::current_exception();
+    chunk_ = chunk;
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  int64_t chunk_ = 0;
+};
+
 }  // namespace
 
 int threads() {
@@ -71,8 +92,7 @@ void parallel_for(int64_t count, int64_t chunk, const std::function<void(int64_t
     for (int64_t i = 0; i < chunks; ++i) run(i);
     return;
   }
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
+  FirstFailure failure;
 #pragma omp parallel num_threads(team)
   {
     const SerialRegion serial;
@@ -81,12 +101,11 @@ void parallel_for(int64_t count, int64_t chunk, const std::function<void(int64_t
       try {
         run(i);
       } catch (...) {
-        const std::lock_guard lock(failure_mutex);
-        if (!failure) failure = std::current_exception();
+        failure.note(i);
       }
     }
   }
-  if (failure) std::rethrow_exception(failure);
+  failure.rethrow();
 }
 
 }  // namespace glass
