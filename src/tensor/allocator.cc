@@ -11,6 +11,7 @@
 
 #include "glassformer/base/error.h"
 #include "glassformer/tensor/tensor.h"
+#include "tensor/sanitizer.h"
 
 namespace glass {
 
@@ -28,6 +29,8 @@ class Pool {
   char* take(size_t size) {
     auto fit = by_size_.lower_bound({size, nullptr});
     if (fit == by_size_.end()) {
+      // Empty segments that are too small would otherwise pile up while requests grow.
+      release_unused();
       add_segment(size);
       fit = by_size_.lower_bound({size, nullptr});
     }
@@ -63,11 +66,15 @@ class Pool {
         ++segment;
         continue;
       }
+      allow(segment->first, segment->second);
       std::free(segment->first);
+      held_ -= segment->second;
       remove(whole);
       segment = segments_.erase(segment);
     }
   }
+
+  size_t held() const { return held_; }
 
  private:
   using ByAddress = std::map<char*, size_t>;
@@ -87,13 +94,16 @@ class Pool {
     auto* segment = static_cast<char*>(std::aligned_alloc(huge_page, bytes));
     if (segment == nullptr) throw std::bad_alloc();
     madvise(segment, bytes, MADV_HUGEPAGE);  // a hint; failing is harmless
+    forbid(segment, bytes);
     segments_.emplace(segment, bytes);
+    held_ += bytes;
     insert(segment, bytes);
   }
 
   ByAddress by_address_;                         // free blocks
   std::set<std::pair<size_t, char*>> by_size_;   // the same
   std::map<char*, size_t> segments_;
+  size_t held_ = 0;  // bytes of all segments
 };
 
 struct Allocator {
@@ -119,9 +129,10 @@ void* acquire_block(size_t bytes, size_t& capacity) {
   Allocator& a = allocator();
   const std::lock_guard lock(a.mutex);
   if (bytes > (size_t{1} << 46)) report_exhaustion(bytes, a.use.current);
-  capacity = rounded_up(std::max<size_t>(1, bytes), alignment);
+  capacity = rounded_up(std::max<size_t>(1, bytes) + red_zone, alignment);
   try {
     void* block = a.pool.take(capacity);
+    allow(block, bytes);
     a.use.current += capacity;
     a.use.peak = std::max(a.use.peak, a.use.current);
     return block;
@@ -134,11 +145,18 @@ void release_block(void* block, size_t capacity) noexcept {
   Allocator& a = allocator();
   const std::lock_guard lock(a.mutex);
   a.use.current -= capacity;
+  forbid(block, capacity);
   try {
     a.pool.give_back(static_cast<char*>(block), capacity);
   } catch (...) {
     // No memory even to remember the block by: it stays unused, and the next allocation reports the shortage.
   }
+}
+
+size_t held_memory() {
+  Allocator& a = allocator();
+  const std::lock_guard lock(a.mutex);
+  return a.pool.held();
 }
 
 void release_cached_memory() {

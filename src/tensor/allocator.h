@@ -11,4 +11,7 @@ namespace glass {
 void* acquire_block(size_t bytes, size_t& capacity);
 void release_block(void* block, size_t capacity) noexcept;
 
+// Bytes taken from the system, in use or kept for reuse.
+size_t held_memory();
+
 }  // namespace glass

@@ -37,10 +37,10 @@ Dim Shape::numel() const {
 
 Shape Shape::row_major_strides() const {
   Shape strides = *this;
-  Dim stride = 1;
+  uint64_t stride = 1;  // beside an extent of 0 the others may be so large that it wraps; nobody walks those strides
   for (int axis = rank_ - 1; axis >= 0; --axis) {
-    strides.dims_[axis] = stride;
-    stride *= std::max<Dim>(1, dims_[axis]);
+    strides.dims_[axis] = static_cast<Dim>(stride);
+    stride *= static_cast<uint64_t>(std::max<Dim>(1, dims_[axis]));
   }
   return strides;
 }

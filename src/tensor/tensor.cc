@@ -1,5 +1,6 @@
 #include "glassformer/tensor/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -90,11 +91,12 @@ const Shape& Tensor::strides() const { return impl_->strides; }
 DType Tensor::dtype() const { return impl_->dtype; }
 
 bool Tensor::is_contiguous() const {
+  if (numel() == 0) return true;
   Dim expected = 1;
   for (int axis = rank() - 1; axis >= 0; --axis) {
     const Dim extent = impl_->shape[axis];
     if (extent != 1 && impl_->strides[axis] != expected) return false;
-    expected *= std::max<Dim>(1, extent);
+    expected *= extent;
   }
   return true;
 }
@@ -207,6 +209,10 @@ void Tensor::mark_changed() { impl_->storage->version.fetch_add(1, std::memory_o
 uint32_t Tensor::version() const { return impl_->storage->version.load(std::memory_order_relaxed); }
 
 void Tensor::rehome(const Tensor& home, Dim offset) {
+  require_dtype(home.dtype(), dtype());
+  if (home.rank() != 1 || !home.is_contiguous()) {
+    throw ShapeError("rehome: the home must be one dense row, got shape " + home.shape().text());
+  }
   Tensor place = home.narrowed(0, offset, offset + numel()).reshaped(shape());
   place.copy_from(*this);
   impl_->storage = place.impl_->storage;
@@ -233,7 +239,8 @@ Tensor& Tensor::set_requires_grad(bool on) {
 bool Tensor::requires_grad() const { return impl_->grad_state && impl_->grad_state->requires_grad; }
 Tensor Tensor::grad() const { return impl_->grad_state ? impl_->grad_state->grad : Tensor(); }
 void Tensor::set_grad(const Tensor& grad) {
-  if (grad.defined() && (!(grad.shape() == shape()) || grad.dtype() != dtype())) {
+  if (grad.defined()) require_dtype(grad.dtype(), dtype());
+  if (grad.defined() && !(grad.shape() == shape())) {
     throw ShapeError("set_grad: a gradient of shape " + grad.shape().text() + " for a tensor of shape " + shape().text());
   }
   state_of(impl_->grad_state).grad = grad;
