@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Refuses an include that points up: from a layer to one above it. Usage: check_layers.sh [ROOT]
+# Refuses an include that points up: from a layer to one above it, from the library to the program, or from a public
+# header to a private one. Usage: check_layers.sh [ROOT]
 set -euo pipefail
 root=${1:-$(dirname "$0")/..}
 
-# What each layer may include, beside itself.
+# What each layer may include, beside itself (CONTRIBUTING.md has the picture).
 declare -A below=(
   [base]=""
   [kernels]="base"
@@ -17,16 +18,40 @@ declare -A below=(
 )
 
 status=0
-for layer in "${!below[@]}"; do
-  for folder in "$root/include/glassformer/$layer" "$root/src/$layer"; do
-    [ -d "$folder" ] || continue
-    while IFS=: read -r file line text; do
-      used=$(sed -E 's/.*"(glassformer\/)?([a-z_]+)\/.*/\2/' <<<"$text")
-      case " $layer ${below[$layer]} " in
-        *" $used "*) ;;
-        *) echo "$file:$line: $layer may not include $used" >&2; status=1 ;;
-      esac
-    done < <(grep -rnE '^#include "(glassformer/)?[a-z_]+/' "$folder" || true)
-  done
+refuse() {
+  echo "$1" >&2
+  status=1
+}
+
+# check FILES LAYER ALLOWED: each project include of the folder or file must lead into LAYER or one of ALLOWED.
+check() {
+  local file line text used
+  while IFS=: read -r file line text; do
+    used=$(sed -E 's/.*[<"](glassformer\/)?([a-z_]+)\/.*/\2/' <<<"$text")
+    [[ " $2 $3 " == *" $used "* ]] || refuse "$file:$line: $2 may not include $used"
+  done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*("(glassformer/)?[a-z_]+/|<glassformer/)' "$1" || true)
+}
+
+for folder in "$root"/include/glassformer/*/ "$root"/src/*/; do
+  [ -d "$folder" ] || continue
+  layer=$(basename "$folder")
+  if [ -z "${below[$layer]+known}" ]; then
+    refuse "$folder: no such layer; add it to scripts/check_layers.sh"
+    continue
+  fi
+  check "$folder" "$layer" "${below[$layer]}"
+done
+
+# Another file's private header in a public one would not be there once installed.
+while IFS=: read -r file line text; do
+  refuse "$file:$line: a public header may include glassformer/… only"
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$root/include" 2>/dev/null | grep -v '"glassformer/' || true)
+
+# The program uses all layers, but their public headers only.
+for folder in apps examples; do
+  [ -d "$root/$folder" ] || continue
+  while IFS=: read -r file line text; do
+    refuse "$file:$line: $folder may not include private headers"
+  done < <(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"($(IFS='|'; echo "${!below[*]}"))/" "$root/$folder" || true)
 done
 exit $status
