@@ -13,20 +13,23 @@ namespace glass::kernels::HWY_NAMESPACE {
 
 // A masked entry becomes −∞ first, so that one loop serves both kinds.
 void softmax_row_lanes(const float* x, int64_t n, const bool* keep, int64_t keep_stride, float* y) {
-  constexpr float masked = -std::numeric_limits<float>::infinity();
-  if (keep != nullptr) {
-    for (int64_t j = 0; j < n; ++j) y[j] = keep[j * keep_stride] ? x[j] : masked;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  if (keep != nullptr && keep_stride == 1) {
+    mask_row(x, n, keep, -infinity, y);
+    x = y;
+  } else if (keep != nullptr) {
+    for (int64_t j = 0; j < n; ++j) y[j] = keep[j * keep_stride] ? x[j] : -infinity;
     x = y;
   }
   const float largest = row_max(x, n);
-  if (largest == masked) {  // nothing kept, or nothing but −∞
-    for (int64_t j = 0; j < n; ++j) y[j] = 0;
+  if (std::isfinite(largest)) {
+    scale_row(y, n, 1 / exp_and_sum(x, n, largest, y));
     return;
   }
-  const float sum = exp_and_sum(x, n, largest, y);
-  scale_row(y, n, 1 / sum);
-  for (int64_t j = 0; keep != nullptr && j < n; ++j) {
-    if (!keep[j * keep_stride]) y[j] = 0;  // where the row is NaN, masked entries still are not
+  // −∞: nothing is kept, or nothing but −∞, which gives zeros. NaN or +∞: no kept entry has a value.
+  for (int64_t j = 0; j < n; ++j) {
+    const bool kept = keep == nullptr || keep[j * keep_stride];
+    y[j] = kept && largest != -infinity ? std::numeric_limits<float>::quiet_NaN() : 0;
   }
 }
 
@@ -47,6 +50,7 @@ void softmax_backward_row_lanes(const float* dy, const float* y, int64_t n, floa
 
 float log_sum_exp_lanes(const float* x, int64_t n) {
   const float largest = row_max(x, n);
+  if (!std::isfinite(largest)) return largest;
   return largest + std::log(exp_and_sum(x, n, largest, nullptr));
 }
 

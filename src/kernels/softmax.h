@@ -1,5 +1,5 @@
 // Softmax and log-softmax over rows of n numbers. The only masked softmax there is: entries that are not kept are exactly
-// 0, and a row that keeps none is all zeros.
+// 0, and a row that keeps none is all zeros. Among kept entries NaN and +∞ make the row NaN, as their arithmetic says.
 #pragma once
 
 #include <cmath>
@@ -48,21 +48,22 @@ void softmax_row(const T* x, int64_t n, const bool* keep, int64_t keep_stride, T
   auto kept = [&](int64_t j) { return keep == nullptr || keep[j * keep_stride]; };
   T largest = -std::numeric_limits<T>::infinity();
   for (int64_t j = 0; j < n; ++j) {
-    if (kept(j) && !(x[j] <= largest)) largest = x[j];  // written so that NaN gets through
+    if (kept(j) && !std::isnan(largest) && !(x[j] <= largest)) largest = x[j];  // once NaN, always NaN
   }
   T sum = 0;
-  for (int64_t j = 0; j < n; ++j) sum += y[j] = kept(j) ? std::exp(x[j] - largest) : T{0};
-  const T scale = sum == 0 ? T{0} : 1 / sum;
-  for (int64_t j = 0; j < n; ++j) y[j] *= scale;
+  const bool empty = largest == -std::numeric_limits<T>::infinity();  // nothing kept, or nothing but −∞
+  for (int64_t j = 0; j < n; ++j) sum += y[j] = kept(j) && !empty ? std::exp(x[j] - largest) : T{0};
+  for (int64_t j = 0; j < n; ++j) y[j] = kept(j) && !empty ? y[j] / sum : T{0};
 }
 
-// log Σ exp(x)
+// log Σ exp(x); ±∞ or NaN where that is the largest.
 template <class T>
 T log_sum_exp(const T* x, int64_t n) {
   T largest = x[0];
   for (int64_t j = 1; j < n; ++j) {
-    if (!(x[j] <= largest)) largest = x[j];
+    if (!std::isnan(largest) && !(x[j] <= largest)) largest = x[j];
   }
+  if (!std::isfinite(largest)) return largest;
   T sum = 0;
   for (int64_t j = 0; j < n; ++j) sum += std::exp(x[j] - largest);
   return largest + std::log(sum);

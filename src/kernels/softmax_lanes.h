@@ -42,6 +42,36 @@ HWY_INLINE float row_max(const float* x, int64_t n) {
   return largest;
 }
 
+// The sum of n numbers.
+HWY_INLINE float row_sum(const float* x, int64_t n) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto even = hn::Zero(d), odd = hn::Zero(d);  // two sums, so that additions need not wait for each other
+  int64_t j = 0;
+  for (; j + 2 * lanes <= n; j += 2 * lanes) {
+    even = hn::Add(even, hn::LoadU(d, x + j));
+    odd = hn::Add(odd, hn::LoadU(d, x + j + lanes));
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (; j < n; ++j) sum += x[j];
+  return sum;
+}
+
+// y = keep ? x : value
+HWY_INLINE void mask_row(const float* x, int64_t n, const bool* keep, float value, float* y) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<uint32_t, decltype(d)> wide;
+  const hn::Rebind<uint8_t, decltype(d)> narrow;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(keep);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    const auto kept = hn::Ne(hn::PromoteTo(wide, hn::LoadU(narrow, bytes + j)), hn::Zero(wide));
+    hn::StoreU(hn::IfThenElse(hn::RebindMask(d, kept), hn::LoadU(d, x + j), hn::Set(d, value)), d, y + j);
+  }
+  for (; j < n; ++j) y[j] = keep[j] ? x[j] : value;
+}
+
 // y = exp(x − shift), and its sum. y may be x; nullptr stores nothing.
 HWY_INLINE float exp_and_sum(const float* x, int64_t n, float shift, float* y) {
   const hn::ScalableTag<float> d;
