@@ -188,7 +188,8 @@ std::vector<Scored> plain_beam_search(const TranslationModel& model, Dim row, co
 
 TEST(Search, EndsEarlyOnlyWhenNothingBetterCanCome) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const auto model = sharp_model(tiny_config(9, seed));
+    // The less sharp ones end in many ways, also by an EOS that is just outside of the beam.
+    const auto model = sharp_model(tiny_config(9, seed), seed % 2 == 0 ? 2.5f : 1);
     for (const auto& [norm, alpha] : norms) {
       for (const int beam : {2, 3, 5}) {
         const SearchOptions o = options_of(norm, alpha, beam, beam == 3 ? 1 : beam, 9);
