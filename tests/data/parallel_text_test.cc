@@ -33,8 +33,8 @@ TEST(PairFiles, TsvTakesTwoColumnsAndLeavesTheRest) {
 ParallelText numbered(int count) {
   ParallelText text;
   for (int i = 0; i < count; ++i) {
-    text.source.push_back("s" + std::to_string(i));
-    text.target.push_back("t" + std::to_string(i));
+    text.source.push_back(std::to_string(i) + " source");
+    text.target.push_back(std::to_string(i) + " target");
   }
   return text;
 }
