@@ -24,23 +24,20 @@ void probability_gradient_lanes(const float* x, int64_t n, float log_sum, float 
   for (; j < n; ++j) dx[j] = std::exp(x[j] - log_sum) * upstream - even;
 }
 
-float row_sum_lanes(const float* x, int64_t n) { return row_sum(x, n); }
-
 }  // namespace glass::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <numeric>
 #include <vector>
 
 #include "kernels/dispatch.h"
+#include "kernels/reduce.h"
 #include "kernels/softmax.h"
 #include "kernels/strided.h"
 
 namespace glass::kernels {
 
 HWY_EXPORT(probability_gradient_lanes);
-HWY_EXPORT(row_sum_lanes);
 
 namespace {
 
@@ -51,16 +48,13 @@ void probability_gradient(const double* x, int64_t n, double log_sum, double ups
   for (int64_t j = 0; j < n; ++j) dx[j] = std::exp(x[j] - log_sum) * upstream - even;
 }
 
-double sum_of(const float* x, int64_t n) { return static_cast<double>(GLASS_DISPATCH(row_sum_lanes)(x, n)); }
-double sum_of(const double* x, int64_t n) { return std::accumulate(x, x + n, 0.0); }
-
 int64_t rows_per_chunk(int64_t n) { return std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n)); }
 
 // −Σ_v target_v · log p_v, given −log p of the label.
 template <class T>
 double smoothed_loss(const T* x, int64_t n, double smoothing, T log_sum, double nll) {
   if (smoothing == 0) return nll;
-  const double mean = sum_of(x, n) / static_cast<double>(n);
+  const double mean = static_cast<double>(row_sum(x, n)) / static_cast<double>(n);
   return (1 - smoothing) * nll + smoothing * (static_cast<double>(log_sum) - mean);
 }
 

@@ -1,8 +1,12 @@
 #include "kernels/elementwise.h"
 
 #include <atomic>
-#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
 
+#include "kernels/reduce.h"
 #include "kernels/strided.h"
 
 namespace glass::kernels {
@@ -66,53 +70,49 @@ void scale_add(const T* in, int64_t count, T factor, T addend, T* out) {
 
 namespace {
 
-// [rows, columns] -> [columns]: the frequent case, a bias. Rows are summed in fixed chunks, the chunks in order.
-template <class T>
-void sum_rows(const T* in, int64_t rows, int64_t columns, T* out) {
-  constexpr int64_t column_chunk = 256;
-  parallel_for(columns, column_chunk, [&](int64_t begin, int64_t end) {
-    std::fill(out + begin, out + end, T{0});
-    for (int64_t row = 0; row < rows; ++row) {
-      const T* source = in + row * columns;
-      for (int64_t j = begin; j < end; ++j) out[j] += source[j];
+// Neighbouring axes that are all summed, or all kept, as one.
+struct SummedAxes {
+  int rank = 0;
+  std::array<int64_t, Layout::max_rank> extents{};
+  std::array<bool, Layout::max_rank> summed{};
+};
+
+SummedAxes merge_summed(const Layout& out_layout) {
+  SummedAxes axes;
+  for (int axis = 0; axis < out_layout.rank; ++axis) {
+    if (out_layout.extents[axis] == 1) continue;
+    const bool summed = out_layout.strides[axis] == 0;
+    if (axes.rank == 0 || axes.summed[axes.rank - 1] != summed) {
+      axes.summed[axes.rank] = summed;
+      axes.extents[axes.rank++] = 1;
     }
-  });
+    axes.extents[axes.rank - 1] *= out_layout.extents[axis];
+  }
+  return axes;
 }
 
-// Whether the leading axes are summed and the trailing ones kept dense.
-bool is_row_sum(const Layout& layout, int64_t out_count, int64_t& rows) {
-  int axis = layout.rank;
-  int64_t dense = 1;
-  while (axis > 0 && (layout.extents[axis - 1] == 1 || layout.strides[axis - 1] == dense) && dense < out_count) {
-    dense *= layout.extents[--axis];
-  }
-  rows = 1;
-  for (int leading = 0; leading < axis; ++leading) {
-    if (layout.strides[leading] != 0 && layout.extents[leading] != 1) return false;
-    rows *= layout.extents[leading];
-  }
-  return dense == out_count;
+int64_t product(const std::array<int64_t, Layout::max_rank>& extents, int from, int to) {
+  return std::accumulate(extents.begin() + from, extents.begin() + to, int64_t{1}, std::multiplies<>());
 }
 
 }  // namespace
 
 template <class T>
 void sum_to(const T* in, const Layout& out_layout, int64_t out_count, T* out) {
-  int64_t rows = 0;
-  if (is_row_sum(out_layout, out_count, rows)) return sum_rows(in, rows, out_count, out);
-  std::fill(out, out + out_count, T{0});
-  const int64_t count = out_layout.count();
-  std::array<int64_t, Layout::max_rank> index{};
-  int64_t place = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    out[place] += in[i];
-    for (int axis = out_layout.rank - 1; axis >= 0; --axis) {
-      place += out_layout.strides[axis];
-      if (++index[axis] < out_layout.extents[axis]) break;
-      place -= out_layout.strides[axis] * out_layout.extents[axis];
-      index[axis] = 0;
-    }
+  SummedAxes axes = merge_summed(out_layout);
+  std::vector<T> left, summed;  // what is left to sum, and one axis less of it
+  bool done = false;
+  for (int axis = 0; axis < axes.rank; ++axis) {
+    if (!axes.summed[axis]) continue;
+    const int64_t outer = product(axes.extents, 0, axis), inner = product(axes.extents, axis + 1, axes.rank);
+    const int64_t n = std::exchange(axes.extents[axis], 1);
+    done = outer * inner == out_count;
+    if (!done) summed.resize(static_cast<size_t>(outer * inner));
+    sum_axis(left.empty() ? in : left.data(), outer, n, inner, done ? out : summed.data());
+    if (done) break;
+    left.swap(summed);
   }
+  if (!done) std::copy_n(in, out_count, out);
 }
 
 template <class T>
@@ -131,9 +131,13 @@ template <class T>
 bool any_non_finite(const T* in, int64_t count) {
   std::atomic<bool> found{false};
   parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
-    bool bad = false;
-    for (int64_t i = begin; i < end; ++i) bad |= !(std::abs(in[i]) <= std::numeric_limits<T>::max());
-    if (bad) found = true;
+    T zeros[16] = {};  // 0·x is NaN where x is not finite; independent sums, so that they fit vectors
+    int64_t i = begin;
+    for (; i + 16 <= end; i += 16) {
+      for (int lane = 0; lane < 16; ++lane) zeros[lane] += in[i + lane] * 0;
+    }
+    for (; i < end; ++i) zeros[0] += in[i] * 0;
+    if (std::accumulate(zeros, zeros + 16, T{0}) != 0) found = true;
   });
   return found;
 }

@@ -1,56 +1,135 @@
 #include "kernels/layer_norm.h"
 
-#include <cmath>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/layer_norm.cc"
+#include <hwy/foreach_target.h>
+// Highway includes this file once for each target, so what follows must come after.
+#include <hwy/highway.h>
+
+#include "kernels/row_lanes.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace glass::kernels::HWY_NAMESPACE {
+
+void forward_row_lanes(const float* x, const float* weight, const float* bias, int64_t n, double epsilon, float* y,
+                       float& mean, float& rstd) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float count = static_cast<float>(n);
+  mean = row_sum(x, n) / count;
+  const auto means = hn::Set(d, mean);
+  auto squares = hn::Zero(d);
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    const auto centred = hn::Sub(hn::LoadU(d, x + j), means);
+    squares = hn::MulAdd(centred, centred, squares);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, squares));
+  for (; j < n; ++j) sum += (x[j] - mean) * (x[j] - mean);
+  rstd = 1 / std::sqrt(sum / count + static_cast<float>(epsilon));
+  const auto scale = hn::Set(d, rstd);
+  for (j = 0; j + lanes <= n; j += lanes) {
+    const auto normal = hn::Mul(hn::Sub(hn::LoadU(d, x + j), means), scale);
+    hn::StoreU(hn::MulAdd(normal, hn::LoadU(d, weight + j), hn::LoadU(d, bias + j)), d, y + j);
+  }
+  for (; j < n; ++j) y[j] = (x[j] - mean) * rstd * weight[j] + bias[j];
+}
+
+void input_gradient_row_lanes(const float* dy, const float* x, const float* weight, float mean, float rstd, int64_t n,
+                              float* dx) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto means = hn::Set(d, mean), scale = hn::Set(d, rstd);
+  auto sums_g = hn::Zero(d), sums_gx = hn::Zero(d);
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    const auto g = hn::Mul(hn::LoadU(d, dy + j), hn::LoadU(d, weight + j));
+    sums_g = hn::Add(sums_g, g);
+    sums_gx = hn::MulAdd(g, hn::Mul(hn::Sub(hn::LoadU(d, x + j), means), scale), sums_gx);
+  }
+  float sum_g = hn::GetLane(hn::SumOfLanes(d, sums_g)), sum_gx = hn::GetLane(hn::SumOfLanes(d, sums_gx));
+  for (; j < n; ++j) {
+    sum_g += dy[j] * weight[j];
+    sum_gx += dy[j] * weight[j] * (x[j] - mean) * rstd;
+  }
+  const float mean_g = sum_g / static_cast<float>(n), mean_gx = sum_gx / static_cast<float>(n);
+  for (j = 0; j + lanes <= n; j += lanes) {
+    const auto g = hn::Mul(hn::LoadU(d, dy + j), hn::LoadU(d, weight + j));
+    const auto normal = hn::Mul(hn::Sub(hn::LoadU(d, x + j), means), scale);
+    const auto centred = hn::NegMulAdd(normal, hn::Set(d, mean_gx), hn::Sub(g, hn::Set(d, mean_g)));
+    hn::StoreU(hn::Mul(scale, centred), d, dx + j);
+  }
+  for (; j < n; ++j) dx[j] = rstd * (dy[j] * weight[j] - mean_g - (x[j] - mean) * rstd * mean_gx);
+}
+
+void parameter_gradient_row_lanes(const float* dy, const float* x, float mean, float rstd, int64_t n, float* dweight,
+                                  float* dbias) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto means = hn::Set(d, mean), scale = hn::Set(d, rstd);
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    const auto upstream = hn::LoadU(d, dy + j);
+    const auto normal = hn::Mul(hn::Sub(hn::LoadU(d, x + j), means), scale);
+    hn::StoreU(hn::MulAdd(upstream, normal, hn::LoadU(d, dweight + j)), d, dweight + j);
+    hn::StoreU(hn::Add(upstream, hn::LoadU(d, dbias + j)), d, dbias + j);
+  }
+  for (; j < n; ++j) {
+    dweight[j] += dy[j] * (x[j] - mean) * rstd;
+    dbias[j] += dy[j];
+  }
+}
+
+}  // namespace glass::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <algorithm>
 #include <vector>
 
+#include "kernels/dispatch.h"
 #include "kernels/strided.h"
 
 namespace glass::kernels {
 
+HWY_EXPORT(forward_row_lanes);
+HWY_EXPORT(input_gradient_row_lanes);
+HWY_EXPORT(parameter_gradient_row_lanes);
+
 namespace {
 
-constexpr int lanes = 16;  // independent partial sums: fixed, so that every instruction set adds in one order
+// One row's functions for a number type.
+template <class T>
+struct RowKernels {
+  decltype(&plain::layer_norm_row<T>) forward = plain::layer_norm_row<T>;
+  decltype(&plain::layer_norm_input_gradient_row<T>) input_gradient = plain::layer_norm_input_gradient_row<T>;
+  decltype(&plain::layer_norm_parameter_gradient_row<T>) parameter_gradient =
+      plain::layer_norm_parameter_gradient_row<T>;
+};
 
-// Σ term(j) for j in [0,n)
-template <class T, class Term>
-T lane_sum(int64_t n, Term term) {
-  T sums[lanes] = {};
-  int64_t j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    for (int lane = 0; lane < lanes; ++lane) sums[lane] += term(j + lane);
+template <class T>
+RowKernels<T> row_kernels() {
+  if constexpr (std::is_same_v<T, float>) {
+    return {GLASS_DISPATCH(forward_row_lanes), GLASS_DISPATCH(input_gradient_row_lanes),
+            GLASS_DISPATCH(parameter_gradient_row_lanes)};
+  } else {
+    return {};
   }
-  for (int lane = 0; j < n; ++j, ++lane) sums[lane] += term(j);
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  }
-  return sums[0];
 }
 
 int64_t rows_per_chunk(int64_t n) { return std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n)); }
 
-// dx = rstd·(g − mean(g) − x̂·mean(g·x̂)), with g = dy·weight and x̂ = (x − mean)·rstd
-template <class T>
-void input_gradient_row(const T* dy, const T* x, const T* weight, T mean, T rstd, int64_t n, T* dx) {
-  const T count = static_cast<T>(n);
-  const T mean_g = lane_sum<T>(n, [&](int64_t j) { return dy[j] * weight[j]; }) / count;
-  const T mean_gx = lane_sum<T>(n, [&](int64_t j) { return dy[j] * weight[j] * (x[j] - mean); }) * rstd / count;
-  for (int64_t j = 0; j < n; ++j) dx[j] = rstd * (dy[j] * weight[j] - mean_g - (x[j] - mean) * rstd * mean_gx);
-}
-
-// Parameter gradients: rows in chunks of fixed size, the chunks' sums added in order.
+// Rows in chunks of fixed size, the chunks' sums added in order.
 template <class T>
 void parameter_gradients(const T* dy, const T* x, const T* mean, const T* rstd, int64_t rows, int64_t n, T* dweight,
                          T* dbias) {
   const int64_t chunk = std::max<int64_t>(1, (rows + 15) / 16), chunks = (rows + chunk - 1) / chunk;
   std::vector<T> partial(static_cast<size_t>(chunks * 2 * n));
+  const RowKernels<T> kernels = row_kernels<T>();
   parallel_for(rows, chunk, [&](int64_t begin, int64_t end) {
     T* weight_sum = partial.data() + begin / chunk * 2 * n;
-    T* bias_sum = weight_sum + n;
     for (int64_t r = begin; r < end; ++r) {
-      for (int64_t j = 0; j < n; ++j) {
-        weight_sum[j] += dy[r * n + j] * (x[r * n + j] - mean[r]) * rstd[r];
-        bias_sum[j] += dy[r * n + j];
-      }
+      kernels.parameter_gradient(dy + r * n, x + r * n, mean[r], rstd[r], n, weight_sum, weight_sum + n);
     }
   });
   auto add_up = [&](int64_t from, T* out) {
@@ -69,15 +148,10 @@ void parameter_gradients(const T* dy, const T* x, const T* mean, const T* rstd, 
 template <class T>
 void layer_norm(const T* x, const T* weight, const T* bias, int64_t rows, int64_t n, double epsilon, T* y, T* mean,
                 T* rstd) {
+  const RowKernels<T> kernels = row_kernels<T>();
   parallel_for(rows, rows_per_chunk(n), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const T* row = x + r * n;
-      const T m = lane_sum<T>(n, [&](int64_t j) { return row[j]; }) / static_cast<T>(n);
-      const T variance = lane_sum<T>(n, [&](int64_t j) { return (row[j] - m) * (row[j] - m); }) / static_cast<T>(n);
-      const T s = 1 / std::sqrt(variance + static_cast<T>(epsilon));
-      for (int64_t j = 0; j < n; ++j) y[r * n + j] = (row[j] - m) * s * weight[j] + bias[j];
-      mean[r] = m;
-      rstd[r] = s;
+      kernels.forward(x + r * n, weight, bias, n, epsilon, y + r * n, mean[r], rstd[r]);
     }
   });
 }
@@ -86,9 +160,10 @@ template <class T>
 void layer_norm_backward(const T* dy, const T* x, const T* weight, const T* mean, const T* rstd, int64_t rows,
                          int64_t n, T* dx, T* dweight, T* dbias) {
   if (dx != nullptr) {
+    const RowKernels<T> kernels = row_kernels<T>();
     parallel_for(rows, rows_per_chunk(n), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
-        input_gradient_row(dy + r * n, x + r * n, weight, mean[r], rstd[r], n, dx + r * n);
+        kernels.input_gradient(dy + r * n, x + r * n, weight, mean[r], rstd[r], n, dx + r * n);
       }
     });
   }
@@ -102,3 +177,4 @@ GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)
 
 }  // namespace glass::kernels
+#endif

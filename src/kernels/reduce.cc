@@ -1,11 +1,36 @@
 #include "kernels/reduce.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/reduce.cc"
+#include <hwy/foreach_target.h>
+// Highway includes this file once for each target, so what follows must come after.
+#include <hwy/highway.h>
+
+#include "kernels/row_lanes.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace glass::kernels::HWY_NAMESPACE {
+
+float row_sum_lanes(const float* in, int64_t n) { return row_sum(in, n); }
+
+}  // namespace glass::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "kernels/dispatch.h"
 #include "kernels/strided.h"
 
 namespace glass::kernels {
+
+HWY_EXPORT(row_sum_lanes);
+
+float row_sum(const float* in, int64_t n) { return GLASS_DISPATCH(row_sum_lanes)(in, n); }
+double row_sum(const double* in, int64_t n) { return std::accumulate(in, in + n, 0.0); }
 
 namespace {
 
@@ -32,22 +57,50 @@ double chunked_sum(const T* in, int64_t count, Term term) {
 
 }  // namespace
 
+namespace {
+
+// out [columns] = Σ over the rows of in [rows,columns], by the calling thread.
+template <class T>
+void add_rows(const T* in, int64_t rows, int64_t columns, T* out) {
+  std::fill(out, out + columns, T{0});
+  for (int64_t row = 0; row < rows; ++row, in += columns) {
+    for (int64_t i = 0; i < columns; ++i) out[i] += in[i];
+  }
+}
+
+// The same by all threads: rows in chunks, the chunks' sums added in order.
+template <class T>
+void add_many_rows(const T* in, int64_t rows, int64_t columns, T* out) {
+  constexpr int64_t most_chunks = 16;
+  const int64_t worth_sharing = (2 * element_chunk + columns - 1) / columns;
+  const int64_t chunk = std::max((rows + most_chunks - 1) / most_chunks, worth_sharing);
+  if (rows <= chunk) return add_rows(in, rows, columns, out);
+  const int64_t chunks = (rows + chunk - 1) / chunk;
+  std::vector<T> partial(static_cast<size_t>(chunks * columns));
+  parallel_for(rows, chunk, [&](int64_t begin, int64_t end) {
+    add_rows(in + begin * columns, end - begin, columns, partial.data() + begin / chunk * columns);
+  });
+  add_rows(partial.data(), chunks, columns, out);
+}
+
+}  // namespace
+
 template <class T>
 void sum_axis(const T* in, int64_t outer, int64_t n, int64_t inner, T* out) {
+  const int64_t chunk = std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n * inner));
   if (outer == 1 && inner == 1) {
     *out = static_cast<T>(chunked_sum(in, n, [](T v) { return static_cast<double>(v); }));
-    return;
+  } else if (inner == 1) {
+    parallel_for(outer, chunk, [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) out[o] = row_sum(in + o * n, n);
+    });
+  } else if (outer < 8) {  // too few to share
+    for (int64_t o = 0; o < outer && inner > 0; ++o) add_many_rows(in + o * n * inner, n, inner, out + o * inner);
+  } else {
+    parallel_for(outer, chunk, [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) add_rows(in + o * n * inner, n, inner, out + o * inner);
+    });
   }
-  parallel_for(outer, std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n * inner)), [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o) {
-      T* target = out + o * inner;
-      std::fill(target, target + inner, T{0});
-      for (int64_t j = 0; j < n; ++j) {
-        const T* source = in + (o * n + j) * inner;
-        for (int64_t i = 0; i < inner; ++i) target[i] += source[i];
-      }
-    }
-  });
 }
 
 template <class T>
@@ -78,3 +131,4 @@ GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)
 
 }  // namespace glass::kernels
+#endif

@@ -13,6 +13,10 @@ void sum_axis(const T* in, int64_t outer, int64_t n, int64_t inner, T* out);
 template <class T>
 void max_axis(const T* in, int64_t outer, int64_t n, int64_t inner, T* out, int64_t* index);
 
+// Σ of n numbers, by the calling thread.
+float row_sum(const float* in, int64_t n);
+double row_sum(const double* in, int64_t n);
+
 // The sum of squares, accumulated in double.
 template <class T>
 double squared_norm(const T* in, int64_t count);

@@ -13,10 +13,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/row_lanes.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // The largest of n numbers; NaN if one is NaN (a sum of zeros times the numbers would not see it).
 HWY_INLINE float row_max(const float* x, int64_t n) {
@@ -40,21 +40,6 @@ HWY_INLINE float row_max(const float* x, int64_t n) {
     if (std::isnan(largest)) return largest;
   }
   return largest;
-}
-
-// The sum of n numbers.
-HWY_INLINE float row_sum(const float* x, int64_t n) {
-  const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto even = hn::Zero(d), odd = hn::Zero(d);  // two sums, so that additions need not wait for each other
-  int64_t j = 0;
-  for (; j + 2 * lanes <= n; j += 2 * lanes) {
-    even = hn::Add(even, hn::LoadU(d, x + j));
-    odd = hn::Add(odd, hn::LoadU(d, x + j + lanes));
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
-  for (; j < n; ++j) sum += x[j];
-  return sum;
 }
 
 // y = keep ? x : value
