@@ -17,6 +17,7 @@ declare -A below=(
   [train]="base kernels tensor autograd nn models data decode"
 )
 
+project_include='[<"](glassformer/)?([a-z_]+)/'
 status=0
 refuse() {
   echo "$1" >&2
@@ -27,7 +28,7 @@ refuse() {
 check() {
   local file line text used
   while IFS=: read -r file line text; do
-    used=$(sed -E 's/.*[<"](glassformer\/)?([a-z_]+)\/.*/\2/' <<<"$text")
+    [[ $text =~ $project_include ]] && used=${BASH_REMATCH[2]}
     [[ " $2 $3 " == *" $used "* ]] || refuse "$file:$line: $2 may not include $used"
   done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*("(glassformer/)?[a-z_]+/|<glassformer/)' "$1" || true)
 }
