@@ -27,8 +27,8 @@ int default_threads() {
   return std::max(1, CPU_COUNT(&cores));
 }
 
-// While it lives, libraries that use OpenMP on this thread use one thread: their way of sharing work would let the number
-// of threads decide the bits.
+// While it lives, libraries that use OpenMP on this thread use one thread: their way of sharing work would let the
+// number of threads decide the bits.
 class SerialRegion {
  public:
   SerialRegion() : outer_threads_(omp_get_max_threads()), outer_inside_(inside_parallel) {

@@ -23,7 +23,8 @@ constexpr size_t least_segment = size_t{64} << 20;
 
 size_t rounded_up(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
-// Best fit within large segments; free neighbours are joined, so that batches of ever other shapes share the same memory.
+// Best fit within large segments; free neighbours are joined, so that batches of ever other shapes share the same
+// memory.
 class Pool {
  public:
   char* take(size_t size) {
@@ -100,8 +101,8 @@ class Pool {
     insert(segment, bytes);
   }
 
-  ByAddress by_address_;                         // free blocks
-  std::set<std::pair<size_t, char*>> by_size_;   // the same
+  ByAddress by_address_;                        // free blocks
+  std::set<std::pair<size_t, char*>> by_size_;  // the same
   std::map<char*, size_t> segments_;
   size_t held_ = 0;  // bytes of all segments
 };

@@ -1,5 +1,6 @@
 // AddressSanitizer's view of the pool. To it a pool is one large block of which everything may be touched; telling it
-// which bytes belong to a tensor makes it find what it finds in memory from malloc: writes past the end, use after free.
+// which bytes belong to a tensor makes it find what it finds in memory from malloc: writes past the end, use after
+// free.
 #pragma once
 
 #include <cstddef>

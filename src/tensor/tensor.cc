@@ -116,8 +116,8 @@ T* Tensor::data() {
   require_dtype(dtype(), dtype_of<T>::value);
   return static_cast<T*>(raw());
 }
-#define GLASS_INSTANTIATE_DATA(T)               \
-  template const T* Tensor::data<T>() const;    \
+#define GLASS_INSTANTIATE_DATA(T)            \
+  template const T* Tensor::data<T>() const; \
   template T* Tensor::data<T>();
 GLASS_INSTANTIATE_DATA(float)
 GLASS_INSTANTIATE_DATA(double)
@@ -168,7 +168,8 @@ Tensor Tensor::detach() const { return view_as(shape(), strides(), 0); }
 
 Tensor Tensor::reshaped(const Shape& shape) const {
   if (shape.numel() != numel()) {
-    throw ShapeError("reshape: " + impl_->shape.text() + " and " + shape.text() + " differ in their number of elements");
+    throw ShapeError("reshape: " + impl_->shape.text() + " and " + shape.text() +
+                     " differ in their number of elements");
   }
   if (!is_contiguous()) throw ShapeError("reshaped: a view of shape " + impl_->shape.text() + " is not contiguous");
   return view_as(shape, shape.row_major_strides(), 0);
@@ -241,7 +242,8 @@ Tensor Tensor::grad() const { return impl_->grad_state ? impl_->grad_state->grad
 void Tensor::set_grad(const Tensor& grad) {
   if (grad.defined()) require_dtype(grad.dtype(), dtype());
   if (grad.defined() && !(grad.shape() == shape())) {
-    throw ShapeError("set_grad: a gradient of shape " + grad.shape().text() + " for a tensor of shape " + shape().text());
+    throw ShapeError("set_grad: a gradient of shape " + grad.shape().text() + " for a tensor of shape " +
+                     shape().text());
   }
   state_of(impl_->grad_state).grad = grad;
 }

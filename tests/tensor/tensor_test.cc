@@ -43,7 +43,8 @@ TEST(Tensor, ViewsShareStorageAndVersion) {
 
 TEST(Tensor, CopiesShareNothing) {
   Tensor x = Tensor::arange(6, DType::f32).reshaped({2, 3});
-  const Tensor copy = x.clone(), turned = x.transposed(0, 1).contiguous(), same = x.contiguous(), also = x.to(DType::f32);
+  const Tensor copy = x.clone(), turned = x.transposed(0, 1).contiguous(), same = x.contiguous(),
+               also = x.to(DType::f32);
   x.fill(9);
   EXPECT_EQ(copy.to_vector(), (std::vector<double>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(turned.to_vector(), (std::vector<double>{0, 3, 1, 4, 2, 5}));
