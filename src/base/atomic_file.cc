@@ -66,7 +66,8 @@ void AtomicFile::commit() {
   sync_folder();
 }
 
-// Makes the new name last. A file system that cannot sync a folder at all has no better to offer; a failing disk is said.
+// Makes the new name last. A file system that cannot sync a folder at all has no better to offer; a failing disk is
+// said.
 void AtomicFile::sync_folder() {
   const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;

@@ -30,7 +30,8 @@ const std::string& metadata(const SafeTensors& contents, const std::string& key,
 void require_task(const SafeTensors& contents, const std::string& path, const std::string& wanted) {
   const std::string task = task_of(contents, path);
   if (task != wanted) {
-    throw InputError(path + ": a model for \"" + task + "\", not for \"" + wanted + "\"; use `glassformer " + task + "`");
+    throw InputError(path + ": a model for \"" + task + "\", not for \"" + wanted + "\"; use `glassformer " + task +
+                     "`");
   }
 }
 
@@ -78,7 +79,8 @@ TransformerConfig take_config(const SafeTensors& contents, const std::string& pa
 
 // The model that the configuration describes, with the file's weights.
 template <class Model>
-std::unique_ptr<Model> take_model(const SafeTensors& contents, const TransformerConfig& config, const std::string& path) {
+std::unique_ptr<Model> take_model(const SafeTensors& contents, const TransformerConfig& config,
+                                  const std::string& path) {
   check_size(contents, config, path);
   std::unique_ptr<Model> model;
   try {
@@ -143,7 +145,8 @@ std::string task_of(const SafeTensors& contents, const std::string& path) {
   if (metadata(contents, "format", path) != format_name) throw InputError(path + ": not a model of this program");
   const std::string& version = metadata(contents, "format_version", path);
   if (version != format_version) {
-    throw InputError(path + ": written in format version " + version + ", this program reads version " + format_version);
+    throw InputError(path + ": written in format version " + version + ", this program reads version " +
+                     format_version);
   }
   return metadata(contents, "task", path);
 }
@@ -180,12 +183,12 @@ SafeTensors forecast_contents(const ForecastModel& model, const ForecastSetup& s
   SafeTensors contents;
   put_common(contents, "forecast", model.config, info);
   put_parameters(model, contents);
-  contents.metadata["forecast"] = Json{{"columns", setup.columns},
-                                       {"mean", setup.mean},
-                                       {"deviation", setup.deviation},
-                                       {"history", setup.history},
-                                       {"horizon", setup.horizon}}
-                                      .dump();
+  contents.metadata["forecast"] = Json{
+      {"columns", setup.columns},
+      {"mean", setup.mean},
+      {"deviation", setup.deviation},
+      {"history", setup.history},
+      {"horizon", setup.horizon}}.dump();
   return contents;
 }
 

@@ -21,9 +21,12 @@ namespace {
 double length_divisor(const SearchOptions& options, int64_t length) {
   const auto tokens = static_cast<double>(length);
   switch (options.length_norm) {
-    case LengthNorm::none: return 1;
-    case LengthNorm::average: return std::pow(tokens, options.alpha);
-    case LengthNorm::gnmt: return std::pow((5 + tokens) / 6, options.alpha);
+    case LengthNorm::none:
+      return 1;
+    case LengthNorm::average:
+      return std::pow(tokens, options.alpha);
+    case LengthNorm::gnmt:
+      return std::pow((5 + tokens) / 6, options.alpha);
   }
   return 1;
 }
@@ -228,8 +231,8 @@ class Search {
     if (options_.beam == 1) return true;
     if (sentence.finished.size() < static_cast<size_t>(options_.nbest)) return false;
     // log p only falls, and its divisor is largest at the greatest length: no extension can score above this.
-    const double divisor = std::max(length_divisor(options_, length_after(sentence)),
-                                    length_divisor(options_, sentence.max_length));
+    const double divisor =
+        std::max(length_divisor(options_, length_after(sentence)), length_divisor(options_, sentence.max_length));
     return sentence.live[0].total / divisor <= sentence.finished[static_cast<size_t>(options_.nbest) - 1].score;
   }
 

@@ -4,8 +4,9 @@
 
 namespace glass {
 
-void translate_stream(const Translator& translator, LineReader& lines, const TranslateOptions& options, size_t block,
-                      const std::function<void(const std::vector<std::string>&, const std::vector<Translation>&)>& sink) {
+void translate_stream(
+    const Translator& translator, LineReader& lines, const TranslateOptions& options, size_t block,
+    const std::function<void(const std::vector<std::string>&, const std::vector<Translation>&)>& sink) {
   std::vector<std::string> waiting;
   const auto answer = [&] {
     if (!waiting.empty()) sink(waiting, translator.translate(waiting, options));

@@ -36,7 +36,8 @@ std::vector<std::vector<size_t>> batches_by_length(const std::vector<Tokens>& so
   for (size_t i = 0; i < sources.size(); ++i) {
     if (sources[i].size() > 1) order.push_back(i);  // more than EOS
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
   std::vector<std::vector<size_t>> batches;
   for (const size_t i : order) {
     const auto longest = static_cast<int64_t>(sources[i].size());  // they come in rising length

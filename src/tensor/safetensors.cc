@@ -177,16 +177,16 @@ class Reader {
     if (!offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) wrong("offsets are not natural numbers");
     e.begin = offsets[0].get<uint64_t>();
     e.end = offsets[1].get<uint64_t>();
-    if (e.begin > e.end || e.end > size_ - data_begin_) wrong("its data lies outside of the file; is the file cut off?");
+    if (e.begin > e.end || e.end > size_ - data_begin_)
+      wrong("its data lies outside of the file; is the file cut off?");
     if (e.end - e.begin != bytes) wrong("shape " + shape.dump() + " does not fit its number of bytes");
     return e;
   }
 
   // The data must be the tensors' bytes, side by side, without gap or overlap.
   void check_layout(std::vector<Entry>& entries) const {
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-    });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
     uint64_t end = 0;
     for (const Entry& e : entries) {
       if (e.begin != end) fail("tensor \"" + e.name + "\" overlaps another, or leaves a gap before it");
@@ -252,7 +252,8 @@ void write_safetensors(const std::string& path, const SafeTensors& contents) {
     for (const Dim dim : tensor.shape()) shape.push_back(static_cast<uint64_t>(dim));
     place(name, name_of(tensor.dtype()), shape, static_cast<uint64_t>(tensor.numel()) * dtype_size(tensor.dtype()));
   }
-  for (const auto& [name, payload] : contents.bytes) place(name, byte_type, Json::array({payload.size()}), payload.size());
+  for (const auto& [name, payload] : contents.bytes)
+    place(name, byte_type, Json::array({payload.size()}), payload.size());
 
   const std::string text = header_text(header, path);
   AtomicFile file(path);

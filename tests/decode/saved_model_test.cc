@@ -191,9 +191,9 @@ TEST(SavedModel, DamagedMetadataAndTokenizers) {
 
 // A configuration is a few bytes; what it makes the program allocate has to be in the file.
 TEST(SavedModel, AConfigurationThatClaimsMoreThanTheFileAllocatesNothing) {
-  const std::pair<const char*, int64_t> claims[] = {{"d_model", 1 << 24},        {"d_ff", 1 << 24},
-                                                    {"encoder_layers", 1000},    {"decoder_layers", 1000},
-                                                    {"d_model", 8 << 10},        {"source_vocabulary", 0}};
+  const std::pair<const char*, int64_t> claims[] = {{"d_model", 1 << 24},     {"d_ff", 1 << 24},
+                                                    {"encoder_layers", 1000}, {"decoder_layers", 1000},
+                                                    {"d_model", 8 << 10},     {"source_vocabulary", 0}};
   for (const auto& [key, value] : claims) {
     SafeTensors contents = translation();
     auto config = nlohmann::json::parse(contents.metadata["config"]);
@@ -240,8 +240,8 @@ TEST(SavedModel, CutOffFilesAreErrors) {
   }
 }
 
-// Damage in the header may leave a valid file (a letter of the recipe's text), but never a crash, another exception or an
-// allocation beyond the file.
+// Damage in the header may leave a valid file (a letter of the recipe's text), but never a crash, another exception or
+// an allocation beyond the file.
 TEST(SavedModel, FlippedHeaderBytesAreErrorsOrHarmless) {
   const Folder folder;
   const std::string path = folder.file("model.safetensors");

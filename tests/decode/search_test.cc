@@ -31,9 +31,9 @@ std::vector<double> next_log_probabilities(const TranslationModel& model, Dim ro
   const Dim length = static_cast<Dim>(lengths.at({row}));
   Tokens input{bos_token};
   input.insert(input.end(), prefix.begin(), prefix.end());
-  const Tensor logits = model(source.narrowed(0, row, row + 1).narrowed(1, 0, length).contiguous(),
-                              lengths.narrowed(0, row, row + 1).contiguous(),
-                              Tensor::from(input, {1, static_cast<Dim>(input.size())}));
+  const Tensor logits =
+      model(source.narrowed(0, row, row + 1).narrowed(1, 0, length).contiguous(),
+            lengths.narrowed(0, row, row + 1).contiguous(), Tensor::from(input, {1, static_cast<Dim>(input.size())}));
   const std::vector<double> all = log_softmax(logits).to_vector();
   return {all.end() - logits.size(2), all.end()};
 }
@@ -73,8 +73,9 @@ void enumerate(const TranslationModel& model, Dim row, const SearchOptions& o, c
   }
 }
 
-// The totals are sums of float32 log-probabilities of order 1 to 10 over at most some twenty tokens, each the end of a chain
-// of products of width 8 to 12: 1e-4 is more than a hundred times the rounding of that, and far below what a wrong token costs.
+// The totals are sums of float32 log-probabilities of order 1 to 10 over at most some twenty tokens, each the end of a
+// chain of products of width 8 to 12: 1e-4 is more than a hundred times the rounding of that, and far below what a
+// wrong token costs.
 constexpr double rounding = 1e-4;
 
 void expect_same(const Hypothesis& got, const Scored& wanted) {
@@ -94,8 +95,10 @@ SearchOptions options_of(LengthNorm norm, double alpha, int beam, int nbest, int
   return o;
 }
 
-const std::vector<std::pair<LengthNorm, double>> norms{{LengthNorm::none, 1},    {LengthNorm::average, 1},
-                                                       {LengthNorm::average, 0.5}, {LengthNorm::gnmt, 0.6},
+const std::vector<std::pair<LengthNorm, double>> norms{{LengthNorm::none, 1},
+                                                       {LengthNorm::average, 1},
+                                                       {LengthNorm::average, 0.5},
+                                                       {LengthNorm::gnmt, 0.6},
                                                        {LengthNorm::gnmt, 2}};
 
 TEST(Search, WideBeamFindsTheBestOfAll) {

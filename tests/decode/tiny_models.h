@@ -28,7 +28,8 @@ inline TransformerConfig tiny_config(Dim vocabulary, uint64_t seed = 1) {
   return c;
 }
 
-// Multiplies the weights of an untied model. Fresh ones give nearly uniform probabilities, which would hide what a search does.
+// Multiplies the weights of an untied model. Fresh ones give nearly uniform probabilities, which would hide what a
+// search does.
 inline void scale_weights(const Module& model, float factor) {
   for (NamedParameter& parameter : model.named_parameters()) {
     if (parameter.name.find("norm") != std::string::npos) continue;
@@ -71,6 +72,8 @@ inline std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-inline void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 }  // namespace glass::testing

@@ -31,7 +31,8 @@ SavedTranslation saved(PositionKind positions = PositionKind::sinusoidal) {
 }
 
 // Of many lengths, out of order, with blanks.
-const Lines lines{"a", "b c d e f a b c", "", "f e d", "   ", "c c c c c c c c c c c c", "d", "a b never-seen", "e f a b"};
+const Lines lines{"a", "b c d e f a b c", "",       "f e d", "   ", "c c c c c c c c c c c c",
+                  "d", "a b never-seen",  "e f a b"};
 
 TranslateOptions options_of(int beam, int nbest, int64_t batch_tokens = 4096) {
   TranslateOptions o;
@@ -57,7 +58,8 @@ TEST(Translator, OrderAndBatchesDoNotMatter) {
   for (const int64_t batch_tokens : {int64_t{1}, int64_t{20}, int64_t{4096}}) {
     const auto together = translator.translate(lines, options_of(3, 2, batch_tokens));
     ASSERT_EQ(together.size(), lines.size());
-    for (size_t i = 0; i < lines.size(); ++i) expect_same(together[i], translator.translate(lines[i], options_of(3, 2)));
+    for (size_t i = 0; i < lines.size(); ++i)
+      expect_same(together[i], translator.translate(lines[i], options_of(3, 2)));
   }
   const auto results = translator.translate(lines);
   std::set<std::string> texts;
@@ -215,7 +217,9 @@ class Stream : public ::testing::Test {
       }
     });
   }
-  void write(const std::string& text) { ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size())); }
+  void write(const std::string& text) {
+    ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
   // Until so many answers are there. The limit only keeps a failing test from waiting for ever.
   bool wait_for(size_t count) {
     std::unique_lock lock(mutex_);

@@ -82,7 +82,8 @@ TEST_F(SafeTensorsFormat, EveryTypeKeepsItsBits) {
     const Tensor& got = read.tensors.at(name);
     EXPECT_EQ(got.dtype(), tensor.dtype()) << name;
     ASSERT_EQ(got.shape(), tensor.shape()) << name;
-    EXPECT_EQ(std::memcmp(got.raw(), tensor.raw(), static_cast<size_t>(got.numel()) * dtype_size(got.dtype())), 0) << name;
+    EXPECT_EQ(std::memcmp(got.raw(), tensor.raw(), static_cast<size_t>(got.numel()) * dtype_size(got.dtype())), 0)
+        << name;
   }
 }
 
@@ -142,10 +143,11 @@ TEST_F(SafeTensorsFormat, GapsAndOverlapsAndRestsAreRefused) {
 }
 
 TEST_F(SafeTensorsFormat, OtherFormatsAreNamed) {
+  using namespace std::string_literals;
   const std::pair<std::string, const char*> files[] = {
-      {std::string("PK\3\4\x14\0\0\0\0\0 archive/data.pkl", 28), "zip"},
-      {std::string("\x80\x02}q\0(X\0\0\0\0 a pickle", 22), "pickle"},
-      {std::string("GGUF\3\0\0\0\0\0\0\0", 12), "GGUF"},
+      {"PK\3\4\x14\0\0\0\0\0 archive/data.pkl"s, "zip"},
+      {"\x80\x02}q\0(X\0\0\0\0 a pickle"s, "pickle"},
+      {"GGUF\3\0\0\0\0\0\0\0"s, "GGUF"},
       {"<html><body>404</body></html>", "not a safetensors file"},
       {"short", "only 5 bytes"},
       {"", "only 0 bytes"},

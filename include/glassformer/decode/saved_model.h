@@ -18,8 +18,8 @@ using ModelInfo = std::map<std::string, std::string>;
 
 // Puts each parameter under its first name; further names of a tied one go to the metadata.
 void put_parameters(const Module& module, SafeTensors& contents);
-// Fills the module from the file's tensors. Throws InputError naming the first that is missing, has another shape, or is
-// unknown. Tensors whose names begin with `ignored_prefix` are somebody else's.
+// Fills the module from the file's tensors. Throws InputError naming the first that is missing, has another shape, or
+// is unknown. Tensors whose names begin with `ignored_prefix` are somebody else's.
 void take_parameters(Module& module, const SafeTensors& contents, const std::string& path,
                      const std::string& ignored_prefix = {});
 

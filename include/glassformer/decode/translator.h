@@ -19,15 +19,15 @@ class LineReader;
 
 struct TranslateOptions {
   SearchOptions search;
-  int64_t batch_tokens = 4096;   // source tokens of the hypotheses computed at once
-  int64_t max_source = 1000;     // of a line, in tokens with EOS. Learned positions limit it further
+  int64_t batch_tokens = 4096;            // source tokens of the hypotheses computed at once
+  int64_t max_source = 1000;              // of a line, in tokens with EOS. Learned positions limit it further
   LongLines long_lines = LongLines::cut;  // what becomes of longer ones; skipped, they give an empty translation
 };
 
 struct Translation {
-  std::string text;                  // of the best hypothesis; empty for a blank line
-  std::vector<Hypothesis> nbest;     // best first
-  std::vector<std::string> texts;    // theirs
+  std::string text;                // of the best hypothesis; empty for a blank line
+  std::vector<Hypothesis> nbest;   // best first
+  std::vector<std::string> texts;  // theirs
   bool source_was_cut = false, source_was_skipped = false;
 };
 
@@ -53,8 +53,8 @@ class Translator {
   std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {}) const;
   Translation translate(const std::string& line, const TranslateOptions& options = {}) const;
 
-  // What the model attends to while reading `source` and writing `target`, a sentence or a hypothesis' tokens. Row t of a
-  // decoder's map is the step that reads target_pieces[t], BOS first, and predicts what comes after it.
+  // What the model attends to while reading `source` and writing `target`, a sentence or a hypothesis' tokens. Row t of
+  // a decoder's map is the step that reads target_pieces[t], BOS first, and predicts what comes after it.
   AttentionMaps attention(const std::string& source, const std::string& target) const;
   AttentionMaps attention(const std::string& source, const std::vector<int32_t>& target) const;
 
@@ -64,10 +64,11 @@ class Translator {
   std::shared_ptr<const SavedTranslation> saved_;
 };
 
-// Translates what the reader gives, in order, as it comes: a block of lines is at most `block` long, and ends as soon as
-// no further line is waiting, so that a filter in a pipe answers each line without waiting for the end. Where a line cannot
-// be read, those before it are translated before the reader's InputError goes on to the caller.
-void translate_stream(const Translator& translator, LineReader& lines, const TranslateOptions& options, size_t block,
-                      const std::function<void(const std::vector<std::string>&, const std::vector<Translation>&)>& sink);
+// Translates what the reader gives, in order, as it comes: a block of lines is at most `block` long, and ends as soon
+// as no further line is waiting, so that a filter in a pipe answers each line without waiting for the end. Where a line
+// cannot be read, those before it are translated before the reader's InputError goes on to the caller.
+void translate_stream(
+    const Translator& translator, LineReader& lines, const TranslateOptions& options, size_t block,
+    const std::function<void(const std::vector<std::string>&, const std::vector<Translation>&)>& sink);
 
 }  // namespace glass

@@ -1,5 +1,5 @@
-// The safetensors format: 8 bytes of little-endian header length, a JSON header, the data. docs/file-format.md says what
-// this project puts in it.
+// The safetensors format: 8 bytes of little-endian header length, a JSON header, the data. docs/file-format.md says
+// what this project puts in it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct SafeTensors {
   std::map<std::string, std::string> metadata;
 };
 
-// Everything is checked against the file's size before anything is allocated. Throws InputError, naming the file and the
-// fault, for anything but a whole, valid file.
+// Everything is checked against the file's size before anything is allocated. Throws InputError, naming the file and
+// the fault, for anything but a whole, valid file.
 SafeTensors read_safetensors(const std::string& path);
 
-// Written so that the old file or the new one is there, whole (base/atomic_file.h). Equal contents give equal bytes. Throws
-// SystemError if it cannot be written, ValueError for a name that comes twice or a text that is not UTF-8.
+// Written so that the old file or the new one is there, whole (base/atomic_file.h). Equal contents give equal bytes.
+// Throws SystemError if it cannot be written, ValueError for a name that comes twice or a text that is not UTF-8.
 void write_safetensors(const std::string& path, const SafeTensors& contents);
 
 }  // namespace glass
