@@ -1,20 +1,38 @@
 #include "kernels/dispatch.h"
 
 #include <dnnl.h>
-#include <hwy/targets.h>
 
-#include "glassformer/base/isa.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/dispatch.cc"
+#include <hwy/foreach_target.h>
+// Highway includes this file once for each target, so what follows must come after.
+#include <hwy/highway.h>
 
+HWY_BEFORE_NAMESPACE();
+namespace glass::kernels::HWY_NAMESPACE {
+
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace glass::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace glass::kernels {
+
+HWY_EXPORT(target_name);
 
 namespace {
 
-dnnl_cpu_isa_t onednn_isa(Isa isa) {
+dnnl_cpu_isa_t highest_allowed(Isa isa) {
   switch (isa) {
-    case Isa::generic: return dnnl_cpu_isa_sse41;
-    case Isa::avx2: return dnnl_cpu_isa_avx2;
-    case Isa::avx512: return dnnl_cpu_isa_avx512_core_bf16;
-    case Isa::amx: return dnnl_cpu_isa_all;
+    case Isa::generic:
+      return dnnl_cpu_isa_sse41;
+    case Isa::avx2:
+      return dnnl_cpu_isa_avx2;
+    case Isa::avx512:
+      return dnnl_cpu_isa_avx512_core_bf16;
+    case Isa::amx:
+      return dnnl_cpu_isa_all;
   }
   return dnnl_cpu_isa_all;
 }
@@ -25,7 +43,8 @@ bool apply() {
   if (chosen < Isa::avx512) above |= HWY_AVX3 | HWY_AVX3_DL;
   if (chosen < Isa::avx2) above |= HWY_AVX2 | HWY_SSE4 | HWY_SSSE3;
   hwy::DisableTargets(above);
-  dnnl_set_max_cpu_isa(onednn_isa(chosen));  // refused after oneDNN's first use, which only a caller's own use can be
+  dnnl_set_max_cpu_isa(
+      highest_allowed(chosen));  // refused after oneDNN's first use, which only a caller's own use can be
   return true;
 }
 
@@ -36,4 +55,17 @@ void apply_isa() {
   static_cast<void>(applied);
 }
 
+std::string_view highway_target() { return GLASS_DISPATCH(target_name)(); }
+
+Isa onednn_isa() {
+  apply_isa();
+  const unsigned effective = dnnl_get_effective_cpu_isa();  // a set of bits; a higher set has those of the lower
+  auto includes = [effective](unsigned set) { return (effective & set) == set; };
+  if (includes(dnnl_cpu_isa_avx512_core_amx)) return Isa::amx;
+  if (includes(dnnl_cpu_isa_avx512_core)) return Isa::avx512;
+  if (includes(dnnl_cpu_isa_avx2)) return Isa::avx2;
+  return Isa::generic;
+}
+
 }  // namespace glass::kernels
+#endif
