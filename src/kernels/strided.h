@@ -43,6 +43,33 @@ StridedWalk<N> merge_axes(const std::array<const Layout*, N>& layouts) {
   return walk;
 }
 
+// Where a walk's arrays stand at one index of its outer axes; going on to the next costs an addition for each array.
+template <size_t N>
+class StridedPosition {
+ public:
+  StridedPosition(const StridedWalk<N>& walk, int64_t outer_index) : walk_(walk) {
+    for (int axis = walk.rank - 2; axis >= 0; --axis) {
+      index_[axis] = outer_index % walk.extents[axis];
+      outer_index /= walk.extents[axis];
+      for (size_t n = 0; n < N; ++n) offsets_[n] += index_[axis] * walk.strides[n][axis];
+    }
+  }
+  void next() {
+    for (int axis = walk_.rank - 2; axis >= 0; --axis) {
+      for (size_t n = 0; n < N; ++n) offsets_[n] += walk_.strides[n][axis];
+      if (++index_[axis] < walk_.extents[axis]) return;
+      for (size_t n = 0; n < N; ++n) offsets_[n] -= walk_.strides[n][axis] * walk_.extents[axis];
+      index_[axis] = 0;
+    }
+  }
+  const std::array<int64_t, N>& offsets() const { return offsets_; }
+
+ private:
+  const StridedWalk<N>& walk_;
+  std::array<int64_t, Layout::max_rank> index_{};
+  std::array<int64_t, N> offsets_{};
+};
+
 // Calls row(offsets, inner_strides, count) for each innermost run; offsets[n] is where array n's run begins.
 template <size_t N, class Row>
 void for_each_row(const StridedWalk<N>& walk, Row&& row) {
@@ -53,25 +80,19 @@ void for_each_row(const StridedWalk<N>& walk, Row&& row) {
   for (int axis = 0; axis + 1 < walk.rank; ++axis) outer *= walk.extents[axis];
   if (inner == 0 || outer == 0) return;
 
-  auto run = [&](int64_t begin, int64_t end, int64_t from, int64_t count) {
-    for (int64_t i = begin; i < end; ++i) {
-      std::array<int64_t, N> offsets{};
-      int64_t rest = i;
-      for (int axis = walk.rank - 2; axis >= 0; --axis) {
-        const int64_t index = rest % walk.extents[axis];
-        rest /= walk.extents[axis];
-        for (size_t n = 0; n < N; ++n) offsets[n] += index * walk.strides[n][axis];
-      }
-      for (size_t n = 0; n < N; ++n) offsets[n] += from * inner_strides[n];
-      row(offsets, inner_strides, count);
-    }
-  };
   if (outer == 1) {
-    parallel_for(inner, element_chunk, [&](int64_t begin, int64_t end) { run(0, 1, begin, end - begin); });
-  } else {
-    parallel_for(outer, std::max<int64_t>(1, element_chunk / inner),
-                 [&](int64_t begin, int64_t end) { run(begin, end, 0, inner); });
+    const StridedPosition<N> start(walk, 0);
+    parallel_for(inner, element_chunk, [&](int64_t begin, int64_t end) {
+      std::array<int64_t, N> offsets = start.offsets();
+      for (size_t n = 0; n < N; ++n) offsets[n] += begin * inner_strides[n];
+      row(offsets, inner_strides, end - begin);
+    });
+    return;
   }
+  parallel_for(outer, std::max<int64_t>(1, element_chunk / inner), [&](int64_t begin, int64_t end) {
+    StridedPosition<N> position(walk, begin);
+    for (int64_t i = begin; i < end; ++i, position.next()) row(position.offsets(), inner_strides, inner);
+  });
 }
 
 }  // namespace glass::kernels
