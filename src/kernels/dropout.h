@@ -1,8 +1,12 @@
-// Dropout whose draws are keyed by logical place (base/random.h), so that nothing need be saved for the backward pass and
-// no layout changes what is dropped.
+// Dropout whose draws are keyed by logical place (base/random.h), so that nothing need be saved for the backward pass
+// and no layout changes what is dropped.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstdint>
+
+#include "glassformer/base/random.h"
 
 namespace glass::kernels {
 
@@ -13,8 +17,24 @@ struct DropoutPlace {
   int64_t extents[4] = {1, 1, 1, 1};
 };
 
-// y = x/(1−rate) with probability 1−rate, else 0. Of dy it gives dx.
+// y = x/(1−rate) with probability 1−rate, else 0; 0 <= rate < 1. Of dy it gives dx.
 template <class T>
 void dropout(const T* x, const DropoutPlace& place, double rate, T* y);
+
+namespace plain {
+
+// Rows whose third index goes up by one. Element j of the row at [i0,i1,i2] is drawn from word j mod 4 of philox(key,
+// {first_example + i0, i1, i2, j/4}), by its upper 24 bits.
+template <class T>
+void dropout_rows(const T* x, int64_t rows, int64_t n, uint64_t key, std::array<uint32_t, 3> place, double rate, T* y) {
+  const auto threshold = static_cast<uint32_t>(std::lround(rate * 0x1p24));
+  for (int64_t i = 0; i < rows * n; ++i) {
+    const auto j = static_cast<uint32_t>(i % n);
+    const PhiloxBlock words = philox(key, {place[0], place[1], place[2] + static_cast<uint32_t>(i / n), j / 4});
+    y[i] = (words[j % 4] >> 8) >= threshold ? x[i] * static_cast<T>(1 / (1 - rate)) : T{0};
+  }
+}
+
+}  // namespace plain
 
 }  // namespace glass::kernels
