@@ -106,8 +106,8 @@ BENCHMARK(squared_norm)->UseRealTime();
 BENCHMARK(any_non_finite)->UseRealTime();
 BENCHMARK(last_axis)->UseRealTime();
 
-#define GLASS_BENCHMARK_UNARY(f)                             \
-  BENCHMARK_TEMPLATE(function, Unary::f)->UseRealTime();     \
+#define GLASS_BENCHMARK_UNARY(f)                               \
+  BENCHMARK_TEMPLATE(function, Unary::f)->UseRealTime();       \
   BENCHMARK_TEMPLATE(function_plain, Unary::f)->UseRealTime(); \
   BENCHMARK_TEMPLATE(derivative, Unary::f)->UseRealTime();
 GLASS_BENCHMARK_UNARY(exp)

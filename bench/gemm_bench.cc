@@ -8,7 +8,9 @@ namespace {
 using kernels::GemmSizes;
 
 GemmSizes sizes_of(const benchmark::State& state) { return {state.range(0), state.range(1), state.range(2)}; }
-double flops(GemmSizes s) { return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k); }
+double flops(GemmSizes s) {
+  return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
 
 template <class T>
 void linear(benchmark::State& state) {  // x [m,k] · Wᵀ, W stored [n,k]

@@ -28,7 +28,9 @@ inline std::vector<int64_t> row_ids(int64_t count, int64_t bound) {
 }
 
 // Reports bytes moved per second, `bytes` in each iteration.
-inline void report_bytes(benchmark::State& state, int64_t bytes) { state.SetBytesProcessed(state.iterations() * bytes); }
+inline void report_bytes(benchmark::State& state, int64_t bytes) {
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
 
 // Reports floating-point operations per second.
 inline void report_flops(benchmark::State& state, double flops) {

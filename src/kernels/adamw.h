@@ -8,8 +8,8 @@ namespace glass::kernels {
 
 struct AdamWStep {
   double lr, beta1, beta2, epsilon, weight_decay;
-  int64_t step;         // from 1, for the bias correction
-  double grad_scale;    // gradients are multiplied by this first: 1/tokens, and clipping
+  int64_t step;       // from 1, for the bias correction
+  double grad_scale;  // gradients are multiplied by this first: 1/tokens, and clipping
 };
 
 // One update of `count` parameters and their moments m and v. Ranges that decay differently take one call each.

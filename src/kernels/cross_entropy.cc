@@ -102,8 +102,8 @@ void cross_entropy_backward(T upstream, const T* logits, const int64_t* labels, 
   });
 }
 
-#define GLASS_INSTANTIATE(T)                                                                                          \
-  template CrossEntropySums cross_entropy(const T*, const int64_t*, int64_t, int64_t, double, int64_t, T*);           \
+#define GLASS_INSTANTIATE(T)                                                                                \
+  template CrossEntropySums cross_entropy(const T*, const int64_t*, int64_t, int64_t, double, int64_t, T*); \
   template void cross_entropy_backward(T, const T*, const int64_t*, const T*, int64_t, int64_t, double, int64_t, T*);
 GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)

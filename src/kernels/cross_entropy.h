@@ -11,7 +11,8 @@ struct CrossEntropySums {
   int64_t count = 0;  // rows whose label is not `ignored`
 };
 
-// target_v = (1 − smoothing)·[v = label] + smoothing/n. Writes each row's log Σ exp to `log_sums` for the backward pass.
+// target_v = (1 − smoothing)·[v = label] + smoothing/n. Writes each row's log Σ exp to `log_sums` for the backward
+// pass.
 template <class T>
 CrossEntropySums cross_entropy(const T* logits, const int64_t* labels, int64_t rows, int64_t n, double smoothing,
                                int64_t ignored, T* log_sums);

@@ -47,10 +47,14 @@ void binary_rows(const T* a, const Layout& a_layout, const T* b, const Layout& b
 template <class T>
 void binary(Binary op, const T* a, const Layout& a_layout, const T* b, const Layout& b_layout, T* out) {
   switch (op) {
-    case Binary::add: return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x + y; });
-    case Binary::sub: return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x - y; });
-    case Binary::mul: return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x * y; });
-    case Binary::div: return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x / y; });
+    case Binary::add:
+      return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x + y; });
+    case Binary::sub:
+      return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x - y; });
+    case Binary::mul:
+      return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x * y; });
+    case Binary::div:
+      return binary_rows(a, a_layout, b, b_layout, out, [](T x, T y) { return x / y; });
   }
 }
 
@@ -142,12 +146,12 @@ bool any_non_finite(const T* in, int64_t count) {
   return found;
 }
 
-#define GLASS_INSTANTIATE(T)                                                                     \
-  template void binary(Binary, const T*, const Layout&, const T*, const Layout&, T*);            \
-  template void accumulate(const T*, int64_t, T*);                                               \
-  template void scale_add(const T*, int64_t, T, T, T*);                                          \
-  template void sum_to(const T*, const Layout&, int64_t, T*);                                    \
-  template void masked_fill(const T*, const bool*, const Layout&, T, T*);                        \
+#define GLASS_INSTANTIATE(T)                                                          \
+  template void binary(Binary, const T*, const Layout&, const T*, const Layout&, T*); \
+  template void accumulate(const T*, int64_t, T*);                                    \
+  template void scale_add(const T*, int64_t, T, T, T*);                               \
+  template void sum_to(const T*, const Layout&, int64_t, T*);                         \
+  template void masked_fill(const T*, const bool*, const Layout&, T, T*);             \
   template bool any_non_finite(const T*, int64_t);
 GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)

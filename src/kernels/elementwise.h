@@ -19,8 +19,8 @@ void accumulate(const T* in, int64_t count, T* out);
 template <class T>
 void scale_add(const T* in, int64_t count, T factor, T addend, T* out);
 
-// Sums a dense array of `extents` over the axes where out_layout has stride 0 (the gradient of a broadcast). The order of
-// the sum is fixed: by index. out is overwritten.
+// Sums a dense array of `extents` over the axes where out_layout has stride 0 (the gradient of a broadcast). The order
+// of the sum is fixed: by index. out is overwritten.
 template <class T>
 void sum_to(const T* in, const Layout& out_layout, int64_t out_count, T* out);
 

@@ -8,9 +8,10 @@ namespace glass::kernels {
 
 template <class T>
 void gather_rows(const T* table, int64_t width, const int64_t* ids, int64_t count, T* out) {
-  parallel_for(count, std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, width)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) std::copy_n(table + ids[i] * width, width, out + i * width);
-  });
+  parallel_for(count, std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, width)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) std::copy_n(table + ids[i] * width, width, out + i * width);
+               });
 }
 
 template <class T>
@@ -26,8 +27,8 @@ void scatter_add_rows(const T* rows, int64_t width, const int64_t* ids, int64_t 
   });
 }
 
-#define GLASS_INSTANTIATE(T)                                                          \
-  template void gather_rows(const T*, int64_t, const int64_t*, int64_t, T*);          \
+#define GLASS_INSTANTIATE(T)                                                 \
+  template void gather_rows(const T*, int64_t, const int64_t*, int64_t, T*); \
   template void scatter_add_rows(const T*, int64_t, const int64_t*, int64_t, T*);
 GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)

@@ -13,8 +13,8 @@ namespace glass::kernels {
 template <class T>
 struct Matrix {
   const T* data;
-  int64_t leading;   // elements from one stored row to the next
-  bool transposed;   // the stored matrix is op(A)ᵀ
+  int64_t leading;  // elements from one stored row to the next
+  bool transposed;  // the stored matrix is op(A)ᵀ
 };
 
 struct GemmSizes {

@@ -1,8 +1,7 @@
 // Products of bf16 matrices. oneDNN's primitives are made for sizes known only when they run: token counts differ from
 // batch to batch, and one primitive for each would have to be compiled anew; measured, those for any size are as fast.
-#include <dnnl.hpp>
-
 #include <array>
+#include <dnnl.hpp>
 #include <optional>
 #include <string>
 #include <vector>

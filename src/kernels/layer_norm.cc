@@ -170,8 +170,8 @@ void layer_norm_backward(const T* dy, const T* x, const T* weight, const T* mean
   if (dweight != nullptr || dbias != nullptr) parameter_gradients(dy, x, mean, rstd, rows, n, dweight, dbias);
 }
 
-#define GLASS_INSTANTIATE(T)                                                                                \
-  template void layer_norm(const T*, const T*, const T*, int64_t, int64_t, double, T*, T*, T*);             \
+#define GLASS_INSTANTIATE(T)                                                                    \
+  template void layer_norm(const T*, const T*, const T*, int64_t, int64_t, double, T*, T*, T*); \
   template void layer_norm_backward(const T*, const T*, const T*, const T*, const T*, int64_t, int64_t, T*, T*, T*);
 GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)

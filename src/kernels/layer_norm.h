@@ -6,7 +6,8 @@
 
 namespace glass::kernels {
 
-// y = (x − mean)·rstd·weight + bias, rstd = 1/√(variance + epsilon) with the biased variance. Saves mean and rstd, [rows].
+// y = (x − mean)·rstd·weight + bias, rstd = 1/√(variance + epsilon) with the biased variance. Saves mean and rstd,
+// [rows].
 template <class T>
 void layer_norm(const T* x, const T* weight, const T* bias, int64_t rows, int64_t n, double epsilon, T* y, T* mean,
                 T* rstd);

@@ -123,9 +123,9 @@ double squared_norm(const T* in, int64_t count) {
   return chunked_sum(in, count, [](T v) { return static_cast<double>(v) * static_cast<double>(v); });
 }
 
-#define GLASS_INSTANTIATE(T)                                                  \
-  template void sum_axis(const T*, int64_t, int64_t, int64_t, T*);            \
-  template void max_axis(const T*, int64_t, int64_t, int64_t, T*, int64_t*);  \
+#define GLASS_INSTANTIATE(T)                                                 \
+  template void sum_axis(const T*, int64_t, int64_t, int64_t, T*);           \
+  template void max_axis(const T*, int64_t, int64_t, int64_t, T*, int64_t*); \
   template double squared_norm(const T*, int64_t);
 GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)

@@ -86,9 +86,8 @@ void softmax(const float* x, int64_t rows, int64_t n, const KeepRows& keep, floa
 }
 
 void softmax(const double* x, int64_t rows, int64_t n, const KeepRows& keep, double* y) {
-  for_each_softmax_row(rows, n, [&](int64_t r) {
-    plain::softmax_row(x + r * n, n, keep.row(r), keep.column_stride, y + r * n);
-  });
+  for_each_softmax_row(
+      rows, n, [&](int64_t r) { plain::softmax_row(x + r * n, n, keep.row(r), keep.column_stride, y + r * n); });
 }
 
 template <>

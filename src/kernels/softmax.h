@@ -1,5 +1,6 @@
-// Softmax and log-softmax over rows of n numbers. The only masked softmax there is: entries that are not kept are exactly
-// 0, and a row that keeps none is all zeros. Among kept entries NaN and +∞ make the row NaN, as their arithmetic says.
+// Softmax and log-softmax over rows of n numbers. The only masked softmax there is: entries that are not kept are
+// exactly 0, and a row that keeps none is all zeros. Among kept entries NaN and +∞ make the row NaN, as their
+// arithmetic says.
 #pragma once
 
 #include <cmath>

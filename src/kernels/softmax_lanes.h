@@ -72,8 +72,8 @@ HWY_INLINE float exp_and_sum(const float* x, int64_t n, float shift, float* y) {
   if (j < n) {
     HWY_ALIGN float rest[hn::MaxLanes(d)];
     for (int64_t i = 0; i < lanes; ++i) rest[i] = i < n - j ? x[j + i] : -std::numeric_limits<float>::infinity();
-    const auto e = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(n - j)),
-                                      hn::Exp(d, hn::Sub(hn::Load(d, rest), shifts)));
+    const auto e =
+        hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(n - j)), hn::Exp(d, hn::Sub(hn::Load(d, rest), shifts)));
     sums = hn::Add(sums, e);
     hn::Store(e, d, rest);
     for (int64_t i = j; y != nullptr && i < n; ++i) y[i] = rest[i - j];

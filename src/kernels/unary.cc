@@ -42,27 +42,43 @@ void map_derivative_lanes(const float* dy, const float* saved, int64_t count, fl
 
 void unary_lanes(Unary f, const float* x, int64_t count, float* y) {
   switch (f) {
-    case Unary::exp: return map_lanes<Unary::exp>(x, count, y);
-    case Unary::log: return map_lanes<Unary::log>(x, count, y);
-    case Unary::sqrt: return map_lanes<Unary::sqrt>(x, count, y);
-    case Unary::tanh: return map_lanes<Unary::tanh>(x, count, y);
-    case Unary::sigmoid: return map_lanes<Unary::sigmoid>(x, count, y);
-    case Unary::relu: return map_lanes<Unary::relu>(x, count, y);
-    case Unary::gelu: return map_lanes<Unary::gelu>(x, count, y);
-    case Unary::gelu_tanh: return map_lanes<Unary::gelu_tanh>(x, count, y);
+    case Unary::exp:
+      return map_lanes<Unary::exp>(x, count, y);
+    case Unary::log:
+      return map_lanes<Unary::log>(x, count, y);
+    case Unary::sqrt:
+      return map_lanes<Unary::sqrt>(x, count, y);
+    case Unary::tanh:
+      return map_lanes<Unary::tanh>(x, count, y);
+    case Unary::sigmoid:
+      return map_lanes<Unary::sigmoid>(x, count, y);
+    case Unary::relu:
+      return map_lanes<Unary::relu>(x, count, y);
+    case Unary::gelu:
+      return map_lanes<Unary::gelu>(x, count, y);
+    case Unary::gelu_tanh:
+      return map_lanes<Unary::gelu_tanh>(x, count, y);
   }
 }
 
 void unary_backward_lanes(Unary f, const float* dy, const float* saved, int64_t count, float* dx) {
   switch (f) {
-    case Unary::exp: return map_derivative_lanes<Unary::exp>(dy, saved, count, dx);
-    case Unary::log: return map_derivative_lanes<Unary::log>(dy, saved, count, dx);
-    case Unary::sqrt: return map_derivative_lanes<Unary::sqrt>(dy, saved, count, dx);
-    case Unary::tanh: return map_derivative_lanes<Unary::tanh>(dy, saved, count, dx);
-    case Unary::sigmoid: return map_derivative_lanes<Unary::sigmoid>(dy, saved, count, dx);
-    case Unary::relu: return map_derivative_lanes<Unary::relu>(dy, saved, count, dx);
-    case Unary::gelu: return map_derivative_lanes<Unary::gelu>(dy, saved, count, dx);
-    case Unary::gelu_tanh: return map_derivative_lanes<Unary::gelu_tanh>(dy, saved, count, dx);
+    case Unary::exp:
+      return map_derivative_lanes<Unary::exp>(dy, saved, count, dx);
+    case Unary::log:
+      return map_derivative_lanes<Unary::log>(dy, saved, count, dx);
+    case Unary::sqrt:
+      return map_derivative_lanes<Unary::sqrt>(dy, saved, count, dx);
+    case Unary::tanh:
+      return map_derivative_lanes<Unary::tanh>(dy, saved, count, dx);
+    case Unary::sigmoid:
+      return map_derivative_lanes<Unary::sigmoid>(dy, saved, count, dx);
+    case Unary::relu:
+      return map_derivative_lanes<Unary::relu>(dy, saved, count, dx);
+    case Unary::gelu:
+      return map_derivative_lanes<Unary::gelu>(dy, saved, count, dx);
+    case Unary::gelu_tanh:
+      return map_derivative_lanes<Unary::gelu_tanh>(dy, saved, count, dx);
   }
 }
 
@@ -91,9 +107,8 @@ void unary(Unary f, const double* x, int64_t count, double* y) {
 
 void unary_backward(Unary f, const float* dy, const float* saved, int64_t count, float* dx) {
   const auto lanes = GLASS_DISPATCH(unary_backward_lanes);
-  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
-    lanes(f, dy + begin, saved + begin, end - begin, dx + begin);
-  });
+  parallel_for(count, element_chunk,
+               [&](int64_t begin, int64_t end) { lanes(f, dy + begin, saved + begin, end - begin, dx + begin); });
 }
 
 void unary_backward(Unary f, const double* dy, const double* saved, int64_t count, double* dx) {

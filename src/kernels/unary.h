@@ -19,9 +19,7 @@ void unary_backward(Unary f, const float* dy, const float* saved, int64_t count,
 void unary_backward(Unary f, const double* dy, const double* saved, int64_t count, double* dx);
 
 // Whether `saved` is y rather than x.
-constexpr bool derivative_needs_output(Unary f) {
-  return f != Unary::log && f != Unary::gelu && f != Unary::gelu_tanh;
-}
+constexpr bool derivative_needs_output(Unary f) { return f != Unary::log && f != Unary::gelu && f != Unary::gelu_tanh; }
 
 namespace plain {
 
@@ -34,14 +32,22 @@ inline constexpr T gelu_cubic = T(0.044715);
 template <class T>
 T unary(Unary f, T x) {
   switch (f) {
-    case Unary::exp: return std::exp(x);
-    case Unary::log: return std::log(x);
-    case Unary::sqrt: return std::sqrt(x);
-    case Unary::tanh: return std::tanh(x);
-    case Unary::sigmoid: return 1 / (1 + std::exp(-x));
-    case Unary::relu: return x > 0 || std::isnan(x) ? x : T{0};
-    case Unary::gelu: return x / 2 * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
-    case Unary::gelu_tanh: return x / 2 * (1 + std::tanh(gelu_slope<T> * (x + gelu_cubic<T> * x * x * x)));
+    case Unary::exp:
+      return std::exp(x);
+    case Unary::log:
+      return std::log(x);
+    case Unary::sqrt:
+      return std::sqrt(x);
+    case Unary::tanh:
+      return std::tanh(x);
+    case Unary::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Unary::relu:
+      return x > 0 || std::isnan(x) ? x : T{0};
+    case Unary::gelu:
+      return x / 2 * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
+    case Unary::gelu_tanh:
+      return x / 2 * (1 + std::tanh(gelu_slope<T> * (x + gelu_cubic<T> * x * x * x)));
   }
   return x;
 }
@@ -50,12 +56,18 @@ T unary(Unary f, T x) {
 template <class T>
 T derivative(Unary f, T saved) {
   switch (f) {
-    case Unary::exp: return saved;
-    case Unary::log: return 1 / saved;
-    case Unary::sqrt: return 1 / (2 * saved);
-    case Unary::tanh: return 1 - saved * saved;
-    case Unary::sigmoid: return saved * (1 - saved);
-    case Unary::relu: return saved > 0 ? T{1} : T{0};
+    case Unary::exp:
+      return saved;
+    case Unary::log:
+      return 1 / saved;
+    case Unary::sqrt:
+      return 1 / (2 * saved);
+    case Unary::tanh:
+      return 1 - saved * saved;
+    case Unary::sigmoid:
+      return saved * (1 - saved);
+    case Unary::relu:
+      return saved > 0 ? T{1} : T{0};
     case Unary::gelu: {
       const T x = saved;
       const T cumulative = (1 + std::erf(x / std::numbers::sqrt2_v<T>)) / 2;

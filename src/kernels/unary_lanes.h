@@ -47,7 +47,7 @@ template <class D, class V>
 HWY_INLINE V normal_cumulative(D d, V x, V& bell) {
   // erfc(z) = exp(−z²)·t·R(t) with t = 1/(1 + z/2) and z = |x|/√2: so small values keep their digits. R interpolates
   // erfc(z)·exp(z²)/t at Chebyshev's points of t in [0.15,1], to 6·10⁻⁸ of the value.
-  constexpr float coefficients[] = {0.2820853889f, 0.2823887765f, 0.2430455089f, 0.2027409524f, -0.0263095163f,
+  constexpr float coefficients[] = {0.2820853889f, 0.2823887765f,  0.2430455089f, 0.2027409524f, -0.0263095163f,
                                     0.2769470513f, -0.4856436253f, 0.2835501730f, -0.0588047877f};
   const auto one = hn::Set(d, 1.0f);
   bell = exp_of(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
@@ -99,9 +99,8 @@ HWY_INLINE V slope(D d, V saved) {
   }
   if constexpr (f == Unary::gelu_tanh) {
     const auto t = gelu_tanh_inside(d, saved);
-    const auto inside_slope =
-        hn::Mul(hn::Set(d, plain::gelu_slope<float>),
-                hn::MulAdd(hn::Mul(saved, saved), hn::Set(d, 3 * plain::gelu_cubic<float>), one));
+    const auto inside_slope = hn::Mul(hn::Set(d, plain::gelu_slope<float>),
+                                      hn::MulAdd(hn::Mul(saved, saved), hn::Set(d, 3 * plain::gelu_cubic<float>), one));
     const auto bent = hn::Mul(hn::NegMulAdd(t, t, one), inside_slope);
     return hn::Mul(half, hn::MulAdd(saved, bent, hn::Add(one, t)));
   }

@@ -85,7 +85,8 @@ TEST(CrossEntropy, GradientInFloatEqualsThatInDouble) {
     MisalignedFloats narrow(x), dx(rows * n);
     std::vector<float> narrow_sums(rows);
     cross_entropy(narrow.data(), labels.data(), rows, n, smoothing, ignored, narrow_sums.data());
-    cross_entropy_backward(2.0f, narrow.data(), labels.data(), narrow_sums.data(), rows, n, smoothing, ignored, dx.data());
+    cross_entropy_backward(2.0f, narrow.data(), labels.data(), narrow_sums.data(), rows, n, smoothing, ignored,
+                           dx.data());
     expect_close(dx.values(), want, 16, "cross_entropy_backward of " + std::to_string(n));  // e^error of log Σ exp
   }
 }

@@ -1,15 +1,58 @@
-// Products in forms and sizes beyond those of kernels_test.cc: bf16, batches, rows apart, and what a product may not read.
+// Matrix products against their definition in float64: each form, ragged sizes, batches, bf16, threads.
 #include "kernels/gemm.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "glassformer/base/isa.h"
 #include "kernels/kernel_testing.h"
 
 namespace glass::kernels {
 namespace {
+
+TEST(Gemm, EqualsTheDefinition) {
+  for (const int64_t m : {1, 3, 17, 50, 130}) {
+    for (const int64_t n : {1, 5, 16, 33, 1100}) {
+      for (const int64_t k : {1, 7, 64, 300}) {
+        for (const bool ta : {false, true}) {
+          for (const bool tb : {false, true}) {
+            if (m * n * k > 10'000'000) continue;
+            const auto a = random_values<double>(m * k, 1), b = random_values<double>(k * n, 2);
+            auto want = random_values<double>(m * n, 3);
+            MisalignedFloats narrow_a(a), narrow_b(b), c(want);
+            const int64_t lead_a = ta ? m : k, lead_b = tb ? k : n;
+            plain::gemm<double>({m, n, k}, 0.5, {a.data(), lead_a, ta}, {b.data(), lead_b, tb}, 1, want.data(), n);
+            gemm({m, n, k}, 0.5f, {narrow_a.data(), lead_a, ta}, {narrow_b.data(), lead_b, tb}, 1.0f, c.data(), n);
+            // A sum of k products has up to √k roundings of its own size.
+            expect_close(c.values(), want, 4 * std::sqrt(static_cast<double>(k)) + 4,
+                         "gemm " + std::to_string(m * n * k));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, AnyNumberOfThreadsGivesTheSameBits) {
+  const auto a = random_values<float>(600 * 512, 1), b = random_values<float>(512 * 1536, 2);
+  expect_same_for_any_threads([&] {
+    std::vector<float> c(600 * 1536);
+    gemm({600, 1536, 512}, 1.0f, {a.data(), 512, false}, {b.data(), 1536, false}, 0.0f, c.data(), 1536);
+    return c;
+  });
+  expect_same_for_any_threads([&] {  // a weight gradient: a long reduction
+    std::vector<float> c(64 * 96);
+    gemm({64, 96, 3000}, 1.0f, {a.data(), 64, true}, {b.data(), 96, false}, 0.0f, c.data(), 96);
+    return c;
+  });
+}
+
+TEST(Gemm, BetaZeroDoesNotReadTheOutput) {
+  const std::vector<float> a{1, 2}, b{3, 4};
+  std::vector<float> c{std::nanf("")};
+  gemm({1, 1, 2}, 1.0f, {a.data(), 2, false}, {b.data(), 1, false}, 0.0f, c.data(), 1);
+  EXPECT_EQ(c[0], 11);
+}
 
 struct Bf16Matrix {
   Bf16Matrix(int64_t count, uint64_t seed) : wide(static_cast<size_t>(count)) {
@@ -35,13 +78,21 @@ TEST(Bf16Gemm, EqualsTheDefinitionOfTheRoundedOperands) {
                                   static_cast<double>(beta), want.data(), n);
               gemm({m, n, k}, {a.values.data(), lead_a, ta}, {b.values.data(), lead_b, tb}, beta, c.data(), n);
               // The products are exact in float32: what is left is a sum of k numbers.
-              expect_close(c, want, 4 * std::sqrt(static_cast<double>(k)) + 4, "bf16 gemm " + std::to_string(m * n * k));
+              expect_close(c, want, 4 * std::sqrt(static_cast<double>(k)) + 4,
+                           "bf16 gemm " + std::to_string(m * n * k));
             }
           }
         }
       }
     }
   }
+}
+
+TEST(Bf16Gemm, BetaZeroDoesNotReadTheOutput) {
+  const std::vector<bfloat16> a{bfloat16(1), bfloat16(2)}, b{bfloat16(3), bfloat16(4)};
+  std::vector<float> c{std::nanf("")};
+  gemm({1, 1, 2}, {a.data(), 2, false}, {b.data(), 1, false}, 0.0f, c.data(), 1);
+  EXPECT_EQ(c[0], 11);
 }
 
 TEST(Bf16Gemm, AnyNumberOfThreadsGivesTheSameBits) {
@@ -77,7 +128,8 @@ TEST(Gemm, RowsMayLieApartAndWhatIsBetweenIsLeftAlone) {
   const auto narrow_a = narrowed(a), narrow_b = narrowed(b);
   std::vector<double> want(static_cast<size_t>(m * (n + apart)), 42.0);
   std::vector<float> c(want.size(), 42.0f);
-  plain::gemm<double>({m, n, k}, 1, {a.data(), k + apart, false}, {b.data(), n + apart, false}, 0, want.data(), n + apart);
+  plain::gemm<double>({m, n, k}, 1, {a.data(), k + apart, false}, {b.data(), n + apart, false}, 0, want.data(),
+                      n + apart);
   gemm({m, n, k}, 1.0f, {narrow_a.data(), k + apart, false}, {narrow_b.data(), n + apart, false}, 0.0f, c.data(),
        n + apart);
   expect_close(c, want, 4 * std::sqrt(static_cast<double>(k)), "gemm of rows apart");

@@ -16,7 +16,8 @@ namespace glass::kernels {
 inline constexpr double float_epsilon = 0x1p-23;
 
 // Below, at and above each number of lanes (4, 8, 16), and twice that with up to three more.
-inline const std::vector<int64_t> ragged_sizes{1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 19, 31, 32, 33, 35, 63, 64, 65, 67, 129};
+inline const std::vector<int64_t> ragged_sizes{1,  2,  3,  4,  5,  7,  8,  9,  11, 15, 16,
+                                               17, 19, 31, 32, 33, 35, 63, 64, 65, 67, 129};
 
 // Values in [−2,2), all exact in float32.
 template <class T>

@@ -13,9 +13,17 @@ constexpr double epsilon = 1e-5;
 
 struct Problem {
   explicit Problem(int64_t width)
-      : n(width), x(random_values<double>(rows * n, 1)), weight(random_values<double>(n, 2)),
-        bias(random_values<double>(n, 3)), dy(random_values<double>(rows * n, 4)), y(x.size()), dx(x.size()),
-        mean(rows), rstd(rows), dweight(weight.size()), dbias(bias.size()) {}
+      : n(width),
+        x(random_values<double>(rows * n, 1)),
+        weight(random_values<double>(n, 2)),
+        bias(random_values<double>(n, 3)),
+        dy(random_values<double>(rows * n, 4)),
+        y(x.size()),
+        dx(x.size()),
+        mean(rows),
+        rstd(rows),
+        dweight(weight.size()),
+        dbias(bias.size()) {}
 
   void forward() {
     for (int64_t r = 0; r < rows; ++r) {
@@ -25,7 +33,8 @@ struct Problem {
   void backward() {
     for (int64_t r = 0; r < rows; ++r) {
       plain::layer_norm_input_gradient_row(&dy[r * n], &x[r * n], weight.data(), mean[r], rstd[r], n, &dx[r * n]);
-      plain::layer_norm_parameter_gradient_row(&dy[r * n], &x[r * n], mean[r], rstd[r], n, dweight.data(), dbias.data());
+      plain::layer_norm_parameter_gradient_row(&dy[r * n], &x[r * n], mean[r], rstd[r], n, dweight.data(),
+                                               dbias.data());
     }
   }
   double objective() {  // Σ dy·y
@@ -45,12 +54,13 @@ TEST(LayerNorm, FloatEqualsTheDefinition) {
     Problem p(n);
     p.forward();
     p.backward();
-    MisalignedFloats x(p.x), weight(p.weight), bias(p.bias), dy(p.dy), y(rows * n), mean(rows), rstd(rows), dx(rows * n),
-        dweight(n), dbias(n);
+    MisalignedFloats x(p.x), weight(p.weight), bias(p.bias), dy(p.dy), y(rows * n), mean(rows), rstd(rows),
+        dx(rows * n), dweight(n), dbias(n);
     layer_norm(x.data(), weight.data(), bias.data(), rows, n, epsilon, y.data(), mean.data(), rstd.data());
-    layer_norm_backward(dy.data(), x.data(), weight.data(), mean.data(), rstd.data(), rows, n, dx.data(), dweight.data(),
-                        dbias.data());
-    // Rows of few values that happen to be close amplify rounding by rstd·|x|; of 37 random rows the worst by some tens.
+    layer_norm_backward(dy.data(), x.data(), weight.data(), mean.data(), rstd.data(), rows, n, dx.data(),
+                        dweight.data(), dbias.data());
+    // Rows of few values that happen to be close amplify rounding by rstd·|x|; of 37 random rows the worst by some
+    // tens.
     const double amplified = n < 8 ? 256 : 16;
     expect_close(y.values(), p.y, amplified, "layer_norm of " + std::to_string(n));
     expect_close(mean.values(), p.mean, 4, "its mean");

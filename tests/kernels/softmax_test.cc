@@ -24,8 +24,9 @@ struct Mask {
 
 // For a row of n scores: [B,1,1,S] padding, [1,1,T,S] causal, a full mask, one column for all, every second column.
 std::vector<KeepRows> masks(const bool* data, int64_t n) {
-  return {{nullptr, {1, 1, 1}, {0, 0, 0}, 1}, {data, {1, 2, 3}, {0, n, 0}, 1},     {data, {1, 2, 3}, {0, 0, n}, 1},
-          {data, {1, 2, 3}, {0, 3 * n, n}, 1}, {data, {1, 2, 3}, {0, 3, 1}, 0}, {data, {1, 2, 3}, {0, 6 * n, 2 * n}, 2}};
+  return {{nullptr, {1, 1, 1}, {0, 0, 0}, 1}, {data, {1, 2, 3}, {0, n, 0}, 1},
+          {data, {1, 2, 3}, {0, 0, n}, 1},    {data, {1, 2, 3}, {0, 3 * n, n}, 1},
+          {data, {1, 2, 3}, {0, 3, 1}, 0},    {data, {1, 2, 3}, {0, 6 * n, 2 * n}, 2}};
 }
 
 void plain_softmax(const std::vector<double>& x, int64_t n, const KeepRows& keep, std::vector<double>& y) {

@@ -85,7 +85,7 @@ TEST(Unary, SpecialArgumentsGiveWhatTheDefinitionGives) {
       if (needs_positive(f) && special == -0.0f) continue;
       if (f == Unary::gelu_tanh && std::abs(special) > 1e30f) continue;  // 0·∞ in the definition's cubic
       if (f == Unary::gelu && special == -infinity) continue;            // −∞·0
-      std::vector<float> x(19, 0.5f), y(19);  // in a vector and in the rest after it
+      std::vector<float> x(19, 0.5f), y(19);                             // in a vector and in the rest after it
       for (const size_t place : {size_t{3}, size_t{18}}) x[place] = special;
       unary(f, x.data(), 19, y.data());
       const float want = plain::unary(f, special);
