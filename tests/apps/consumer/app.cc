@@ -1,4 +1,5 @@
 // Loads a model file and translates each argument.
+#include <glassformer/base/error.h>
 #include <glassformer/decode/translator.h>
 
 #include <iostream>
