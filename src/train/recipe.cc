@@ -35,7 +35,8 @@ const RecipeKey& find_key(const std::string& path, const std::string& where) {
   const std::string bare = path.substr(path.find('.') + 1);
   for (const RecipeKey& key : recipe_keys()) {
     if (key.path() == path) return key;
-    const size_t distance = std::min(edit_distance(path, key.path()), edit_distance(bare, key.name) + 1);
+    size_t distance = std::min(edit_distance(path, key.path()), edit_distance(bare, key.name) + 1);
+    if (key.path().starts_with(path)) distance = std::min<size_t>(distance, 2);  // "warmup" for "warmup_steps"
     if (distance < least) {
       least = distance;
       nearest = &key;
