@@ -64,7 +64,7 @@ struct Bf16Matrix {
 };
 
 TEST(Bf16Gemm, EqualsTheDefinitionOfTheRoundedOperands) {
-  for (const int64_t m : {1, 3, 17, 50, 400}) {
+  for (const int64_t m : {1, 3, 17, 100}) {
     for (const int64_t n : {1, 5, 33, 260}) {
       for (const int64_t k : {0, 1, 7, 64, 301}) {
         for (const bool ta : {false, true}) {
