@@ -127,6 +127,34 @@ TEST(Properties, EachDropoutRateActsAloneAndInTrainingOnly) {
   }
 }
 
+void collect_dropouts(Module& module, std::vector<Dropout*>& into) {
+  for (Module* child : module.children()) {
+    if (auto* dropout = dynamic_cast<Dropout*>(child)) into.push_back(dropout);
+    collect_dropouts(*child, into);
+  }
+}
+
+TEST(Properties, EachDropoutOfTheModelActsAlone) {
+  TransformerConfig config = config_of(NormScheme::pre, PositionKind::sinusoidal);
+  config.encoder_layers = config.decoder_layers = 1;
+  config.dropout = DropoutRates::all(0);
+  TranslationModel model(config);
+  std::vector<Dropout*> dropouts;
+  collect_dropouts(model, dropouts);
+  // On both embeddings; in each layer on the weights of its attentions, in the feed-forward and on each sub-layer's
+  // output.
+  ASSERT_EQ(dropouts.size(), 2U + (1 + 1 + 2) + (2 + 1 + 3));
+  const std::vector<double> quiet = model(source, lengths, target).to_vector();
+  model.train();
+  const RandomScope random({1, 1, 0});
+  for (Dropout* dropout : dropouts) {
+    dropout->rate = 0.5;
+    EXPECT_NE(model(source, lengths, target).to_vector(), quiet) << dropout->path();
+    dropout->rate = 0;
+  }
+  EXPECT_EQ(model(source, lengths, target).to_vector(), quiet);
+}
+
 TEST(Properties, PreAndPostNormAreToldApart) {
   const TranslationModel pre(config_of(NormScheme::pre, PositionKind::sinusoidal));
   const TranslationModel post(config_of(NormScheme::post, PositionKind::sinusoidal));
