@@ -95,7 +95,8 @@ TEST(Trainer, ClippingBoundsTheStepAndMetricsSayTheNormBefore) {
   EXPECT_GT(*recorder.metrics[0].grad_norm, 0.1);
   // After one step the first moment is (1 − β₁)·g, so its norm is that of the clipped gradient times 0.1.
   double square = 0;
-  for (const double m : weights(folder / "run/checkpoint.safetensors")["optimizer.first_moment"]) square += m * m;
+  const auto checkpoint = weights(folder / "run/checkpoint.safetensors");
+  for (const double m : checkpoint.at("optimizer.first_moment")) square += m * m;
   EXPECT_NEAR(std::sqrt(square), 1e-4, 1e-8);
 }
 
