@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "autograd/op_support.h"
-#include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 
 namespace glass {
@@ -103,55 +102,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     return Tensors{to_a ? sum_to_shape(product(dy, b->transposed(-2, -1)), a->shape()) : Tensor(),
                    to_b ? right_grad(*a, dy, b->shape()) : Tensor()};
   });
-}
-
-namespace {
-
-void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  require_same_float("linear", x, weight);
-  if (x.rank() < 1 || weight.rank() != 2 || x.size(-1) != weight.size(1)) {
-    throw ShapeError("linear: input " + x.shape().text() + " does not fit weight " + weight.shape().text() +
-                     " [out,in]");
-  }
-  if (bias.defined()) require_same_float("linear", x, bias);
-  if (bias.defined() && !(bias.shape() == Shape{weight.size(0)})) {
-    throw ShapeError("linear: bias " + bias.shape().text() + " does not fit weight " + weight.shape().text() +
-                     " [out,in]");
-  }
-}
-
-// Into the product itself, which nobody holds yet.
-void add_bias(Tensor& rows, const Tensor& bias) {
-  for_float(rows, [&]<class T>(T) {
-    T* y = rows.data<T>();
-    kernels::binary(kernels::Binary::add, std::as_const(rows).data<T>(), broadcast_layout(rows, rows.shape()),
-                    bias.data<T>(), broadcast_layout(bias, rows.shape()), y);
-  });
-}
-
-}  // namespace
-
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check_linear(x, weight, bias);
-  Shape shape = x.shape();
-  shape[-1] = weight.size(0);
-  const Tensor rows = as_rows(x);                     // [N,in]
-  Tensor y = product(rows, weight.transposed(0, 1));  // y = x Wᵀ + b
-  if (bias.defined()) add_bias(y, bias);
-  y = y.reshaped(shape);
-  const Tensors inputs = bias.defined() ? Tensors{x, weight, bias} : Tensors{x, weight};
-  if (!needs_grad(inputs)) return record("linear", y, inputs, {});
-  const bool to_x = needs_grad({x}), to_weight = needs_grad({weight}), to_bias = needs_grad({bias});
-  return record("linear", y, inputs,
-                [rows = save(rows), weight = save(weight), to_x, to_weight, to_bias, in = x.shape(),
-                 count = inputs.size()](const Tensor& dy) {
-                  const Tensor drows = as_rows(dy);  // [N,out]
-                  Tensors grads(count);
-                  if (to_x) grads[0] = product(drows, *weight).reshaped(in);
-                  if (to_weight) grads[1] = product(drows.transposed(0, 1), *rows);
-                  if (to_bias) grads[2] = sum_to_shape(drows, {drows.size(1)});
-                  return grads;
-                });
 }
 
 }  // namespace glass

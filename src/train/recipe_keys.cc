@@ -136,7 +136,7 @@ std::vector<RecipeKey> train_keys() {
       train("average_last", &T::average_last, "weights of so many validations are averaged in the end; 0 for none", 0,
             100),
       train("patience", &T::patience, "validations without a new best before stopping; 0 for never", 0, many, {}, true),
-      train("precision", &T::precision, "of matrix products; auto is float32", 0, 0, {"auto", "f32", "bf16"}),
+      train("precision", &T::precision, "of products with weights in training; auto is bf16 where the CPU multiplies it", 0, 0, {"auto", "f32", "bf16"}),
       train("seed", &T::seed, "of weights, order and dropout", 0, 9e15),
   };
 }

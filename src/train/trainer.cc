@@ -7,7 +7,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "glassformer/autograd/precision.h"
 #include "glassformer/base/error.h"
+#include "glassformer/base/isa.h"
 #include "glassformer/base/random.h"
 #include "glassformer/train/optimizer.h"
 #include "train/checkpoint.h"
@@ -50,10 +52,17 @@ struct UpdateSums {
   }
 };
 
+// bf16 in software gives the same numbers slowly, so it is never chosen, but obeyed.
+Precision chosen_precision(const Recipe& r) {
+  if (r.train.precision == "auto") return has_bf16_products() ? Precision::bf16 : Precision::f32;
+  return r.train.precision == "bf16" ? Precision::bf16 : Precision::f32;
+}
+
 class Trainer {
  public:
   Trainer(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer, const SafeTensors* resumed)
       : recipe_(recipe),
+        precision_(chosen_precision(recipe)),
         options_(options),
         observer_(observer),
         files_(options.directory),
@@ -71,7 +80,8 @@ class Trainer {
 
   TrainResult run() {
     for (const std::string& note : task_->notes()) observer_.on_note(note);
-    observer_.on_note(fmt::format("{} parameters", parameters_.size()));
+    const char* numbers = precision_ == Precision::bf16 ? "bf16" : "float32";
+    observer_.on_note(fmt::format("{} parameters; products with weights in {}", parameters_.size(), numbers));
     if (state_.step == 0) {
       preflight();
       files_.clear();  // only now: data or a model that do not work cost an earlier run nothing
@@ -153,6 +163,7 @@ class Trainer {
   // Adds the gradients of one micro-batch to those of the step.
   LossSum forward_backward(int64_t batch, int64_t first_example) {
     const RandomScope random(random_context(first_example));
+    const PrecisionScope multiply_in(precision_);
     task_->module().train(true);
     LossSum sum = task_->loss(batch);
     if (!std::isfinite(sum.loss.item())) explain_non_finite(batch, first_example, "the loss");
@@ -210,6 +221,7 @@ class Trainer {
   [[noreturn]] void explain_non_finite(int64_t batch, int64_t first_example, const char* what) {
     const std::string gradient = nearest_non_finite_gradient(parameters_);
     const RandomScope random(random_context(first_example));
+    const PrecisionScope multiply_in(precision_);
     task_->module().train(true);
     std::string operation = first_non_finite([&] { task_->loss(batch); });
     if (operation.empty())
@@ -266,6 +278,7 @@ class Trainer {
   }
 
   const Recipe recipe_;
+  const Precision precision_;
   const TrainOptions options_;
   TrainObserver& observer_;
   RunFiles files_;
@@ -281,11 +294,6 @@ class Trainer {
   double interval_seconds_ = 0;
 };
 
-void check_precision(const Recipe& recipe) {
-  if (recipe.train.precision != "bf16") return;
-  throw InputError("train.precision \"bf16\": matrix products are computed in float32; use \"auto\" or \"f32\"");
-}
-
 void require_same(const Recipe& run, const Recipe& wanted) {
   const std::string difference = first_difference(with_absolute_paths(run), with_absolute_paths(wanted));
   if (difference.empty()) return;
@@ -296,7 +304,6 @@ void require_same(const Recipe& run, const Recipe& wanted) {
 
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(recipe);
-  check_precision(recipe);
   if (!options.resume) {
     RunFiles(options.directory).require_no_unfinished_run();
     return Trainer(recipe, options, observer, nullptr).run();

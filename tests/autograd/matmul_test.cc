@@ -109,47 +109,5 @@ TEST(Matmul, Errors) {
       {"matmul", "float32 [2,4,8]", "float64 [8,4]"});
 }
 
-TEST(Linear, Gradients) {
-  const auto check = [](const Shape& x, Dim in, Dim out) {
-    SCOPED_TRACE(x.text());
-    expect_gradcheck([](const Tensors& i) { return linear(i[0], i[1], i[2]); },
-                     {uniform(x, 1), uniform({out, in}, 2), uniform({out}, 3)});
-    expect_gradcheck([](const Tensors& i) { return linear(i[0], i[1], {}); }, {uniform(x, 1), uniform({out, in}, 2)});
-  };
-  check({5}, 5, 3);
-  check({1, 1}, 1, 1);
-  check({4, 5}, 5, 1);
-  check({2, 3, 4}, 4, 5);
-  check({2, 1, 3, 2}, 2, 7);
-  check({0, 4}, 4, 3);
-  check({2, 0}, 0, 3);
-}
-
-TEST(Linear, GradientsOfViewsAndParts) {
-  expect_gradcheck([](const Tensors& in) { return linear(transpose(in[0], 0, 1), transpose(in[1], 0, 1), in[2]); },
-                   {uniform({3, 2, 4}, 1), uniform({4, 5}, 2), uniform({5}, 3)});
-  const Tensor x = uniform({2, 4}), weight = uniform({3, 4}, 2);
-  expect_gradcheck([&](const Tensors& in) { return linear(x, weight, in[0]); }, {uniform({3})});
-  expect_gradcheck([&](const Tensors& in) { return linear(x, in[0], {}); }, {weight});
-  expect_gradcheck([&](const Tensors& in) { return linear(in[0], weight, {}); }, {x});
-}
-
-TEST(Linear, Values) {
-  const Tensor x = Tensor::from<float>({1, 2}, {1, 1, 2});
-  const Tensor weight = Tensor::from<float>({1, 0, 3, 4, 5, 6}, {3, 2}), bias = Tensor::from<float>({0.5, 0, -1}, {3});
-  expect_values(linear(x, weight, bias), {1, 1, 3}, {1.5, 11, 16}, 0);
-  expect_values(linear(x, weight, {}), {1, 1, 3}, {1, 11, 17}, 0);
-}
-
-TEST(Linear, Errors) {
-  const Tensor x = Tensor::zeros({2, 4}), weight = Tensor::zeros({3, 4});
-  expect_error<ShapeError>([&] { linear(Tensor::zeros({2, 5}), weight, {}); }, {"linear", "[2,5]", "[3,4]"});
-  expect_error<ShapeError>([&] { linear(x, Tensor::zeros({4}), {}); }, {"linear", "[2,4]", "[4]"});
-  expect_error<ShapeError>([&] { linear(Tensor::zeros({}), weight, {}); }, {"linear", "[]"});
-  expect_error<ShapeError>([&] { linear(x, weight, Tensor::zeros({4})); }, {"linear", "bias [4]", "[3,4]"});
-  expect_error<TypeError>([&] { linear(x, weight.to(DType::f64), {}); }, {"linear", "float64"});
-  expect_error<TypeError>([&] { linear(x, weight, Tensor::zeros({3}, DType::f64)); }, {"linear", "float64"});
-}
-
 }  // namespace
 }  // namespace glass

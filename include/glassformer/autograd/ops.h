@@ -49,10 +49,11 @@ Tensor concat(const Tensors& parts, int axis);
 Tensors split(const Tensor& x, Dim parts, int axis);  // into equal parts; the extent must divide
 Tensor expand(const Tensor& x, const Shape& shape);   // broadcast
 
-// --- products (autograd/matmul.cc)
+// --- products (autograd/matmul.cc, autograd/linear.cc)
 // [..., M, K] x [..., K, N] -> [..., M, N]; leading axes broadcast. Transposed views are taken as they are, uncopied.
 Tensor matmul(const Tensor& a, const Tensor& b);
-// y = x Wᵀ + b. x [..., in], weight [out, in], bias [out] or undefined -> [..., out]
+// y = x Wᵀ + b. x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. Multiplies float32 as the
+// PrecisionScope says (autograd/precision.h).
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- gathering (autograd/gather.cc)
