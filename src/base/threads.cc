@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/team.h"
 #include "glassformer/base/error.h"
 
 namespace glass {
@@ -65,6 +66,11 @@ class FirstFailure {
   int64_t chunk_ = 0;
 };
 
+Team& helpers() {
+  static Team team;
+  return team;
+}
+
 }  // namespace
 
 int threads() {
@@ -93,18 +99,18 @@ void parallel_for(int64_t count, int64_t chunk, const std::function<void(int64_t
     return;
   }
   FirstFailure failure;
-#pragma omp parallel num_threads(team)
-  {
+  std::atomic<int64_t> next{0};
+  const auto work = [&] {
     const SerialRegion serial;
-#pragma omp for schedule(dynamic)
-    for (int64_t i = 0; i < chunks; ++i) {
+    for (int64_t i = next++; i < chunks; i = next++) {
       try {
         run(i);
       } catch (...) {
         failure.note(i);
       }
     }
-  }
+  };
+  if (!helpers().share(team - 1, work)) work();
   failure.rethrow();
 }
 

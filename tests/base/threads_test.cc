@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <numeric>
@@ -103,6 +105,35 @@ TEST_F(ParallelFor, SeveralThreadsAtOnce) {
   }
   for (std::thread& caller : callers) caller.join();
   for (const int64_t sum : sums) EXPECT_EQ(sum, 10 * (int64_t{999} * 1000 * 1999 / 6));
+}
+
+// Helpers stay behind in the parent; the child works alone and ends.
+TEST_F(ParallelFor, WorksInAFork) {
+  set_threads(3);
+  std::atomic<int64_t> sum{0};
+  const auto add_up = [&] {
+    sum = 0;
+    parallel_for(1000, 1, [&](int64_t i, int64_t) { sum += i; });
+    return sum == 499500;
+  };
+  EXPECT_TRUE(add_up());
+  const pid_t child = fork();
+  if (child == 0) std::exit(add_up() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(add_up());
+}
+
+// Many short loops, each with a result that a helper which came too late or left too early would spoil.
+TEST_F(ParallelFor, ShortLoopsOneAfterAnother) {
+  set_threads(4);
+  for (int64_t repeat = 0; repeat < 20000; ++repeat) {
+    std::vector<int64_t> places(8);
+    parallel_for(8, 1, [&](int64_t i, int64_t) { places[static_cast<size_t>(i)] = repeat + i; });
+    ASSERT_EQ(std::accumulate(places.begin(), places.end(), int64_t{0}), 8 * repeat + 28);
+  }
 }
 
 TEST_F(ParallelFor, RefusesNoThreads) {

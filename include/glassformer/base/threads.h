@@ -18,7 +18,7 @@ void set_threads(int count);
 
 // Calls body(begin, end) once for each chunk [0,chunk), [chunk,2·chunk), … of [0,count), on several threads, in no
 // particular order. Inside the body parallel_for runs serially, as does oneDNN. An exception of a body is rethrown
-// here. Several threads may call it at once.
+// here. Several threads may call it at once: one of them has the helpers, the others work alone meanwhile.
 void parallel_for(int64_t count, int64_t chunk, const std::function<void(int64_t begin, int64_t end)>& body);
 
 }  // namespace glass
