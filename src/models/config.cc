@@ -18,6 +18,7 @@ const Names<NormScheme> norm_names{{"pre", NormScheme::pre}, {"post", NormScheme
 const Names<Activation> activation_names{{"relu", Activation::relu}, {"gelu", Activation::gelu}};
 const Names<PositionKind> position_names{{"sinusoidal", PositionKind::sinusoidal}, {"learned", PositionKind::learned}};
 const Names<InitScheme> init_names{{"xavier", InitScheme::xavier}, {"kaiming", InitScheme::kaiming}};
+const Names<EmbeddingInit> embedding_init_names{{"normal", EmbeddingInit::normal}, {"matrix", EmbeddingInit::matrix}};
 const Names<TieEmbeddings> tie_names{
     {"none", TieEmbeddings::none}, {"output", TieEmbeddings::output}, {"all", TieEmbeddings::all}};
 
@@ -100,7 +101,8 @@ void visit(Fields& fields, TransformerConfig& c) {
   scale_field(fields, c.attention_scale);
   fields.choice("positions", c.positions, position_names);
   fields.value("max_positions", c.max_positions);
-  fields.choice("init", c.init, init_names);
+  fields.choice("init", c.init.matrices, init_names);
+  fields.choice("init_embedding", c.init.embeddings, embedding_init_names);
   fields.choice("tie_embeddings", c.tie_embeddings, tie_names);
   fields.value("source_vocabulary", c.source_vocabulary);
   fields.value("target_vocabulary", c.target_vocabulary);

@@ -27,14 +27,17 @@ void fill_normal(Tensor& parameter, Random random, float deviation) {
 
 }  // namespace
 
-void initialize_parameter(Tensor& parameter, Initial initial, InitScheme scheme, uint64_t seed,
+void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions& options, uint64_t seed,
                           const std::string& path) {
   const Random random(hash_combine(seed, hash_text(path)));
   const Shape& shape = parameter.shape();
+  if (initial == Initial::embedding && options.embeddings == EmbeddingInit::matrix) initial = Initial::matrix;
   switch (initial) {
     case Initial::zeros: parameter.fill(0); break;
     case Initial::ones: parameter.fill(1); break;
-    case Initial::matrix: fill_uniform(parameter, random, static_cast<float>(uniform_bound(scheme, shape))); break;
+    case Initial::matrix:
+      fill_uniform(parameter, random, static_cast<float>(uniform_bound(options.matrices, shape)));
+      break;
     case Initial::embedding:
       fill_normal(parameter, random, static_cast<float>(1 / std::sqrt(static_cast<double>(shape[-1]))));
       break;
@@ -42,11 +45,11 @@ void initialize_parameter(Tensor& parameter, Initial initial, InitScheme scheme,
   parameter.mark_changed();
 }
 
-void initialize(Module& module, InitScheme scheme, uint64_t seed) {
+void initialize(Module& module, const InitOptions& options, uint64_t seed) {
   std::unordered_set<const void*> done;
   for (NamedParameter& parameter : module.named_parameters()) {
     if (!done.insert(parameter.tensor.id()).second) continue;
-    initialize_parameter(parameter.tensor, parameter.initial, scheme, seed, parameter.name);
+    initialize_parameter(parameter.tensor, parameter.initial, options, seed, parameter.name);
   }
 }
 

@@ -31,7 +31,7 @@ void Module::train(bool on) {
 Tensor Module::parameter(const std::string& name, const Shape& shape, Initial initial) {
   Tensor tensor = Tensor::empty(shape);
   const std::string above = path();
-  initialize_parameter(tensor, initial, InitScheme::xavier, 0, above.empty() ? name : above + "." + name);
+  initialize_parameter(tensor, initial, {}, 0, above.empty() ? name : above + "." + name);
   tensor.set_requires_grad(true);
   parameters_.push_back({name, tensor, initial});
   return tensor;

@@ -60,6 +60,8 @@ std::vector<RecipeKey> model_keys() {
       model("norm", &M::norm, "pre: x + f(LN(x)); post: LN(x + f(x))", 0, 0, {"pre", "post"}),
       model("final_norm", &M::final_norm, "one more norm after each stack; by default for pre only"),
       model("init", &M::init, "of matrices", 0, 0, {"xavier", "kaiming"}),
+      model("init_embedding", &M::init_embedding, "of embeddings: normal of deviation 1/sqrt(d_model), or as matrices", 0,
+            0, {"normal", "matrix"}),
       or_number(model("attention_scale", &M::attention_scale, "\"1/sqrt(k)\", \"none\" or a number")),
       model("activation", &M::activation, "inside the feed-forward", 0, 0, {"relu", "gelu"}),
       model("positions", &M::positions, "how order is told", 0, 0, {"sinusoidal", "learned"}),

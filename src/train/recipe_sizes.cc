@@ -74,7 +74,8 @@ TransformerConfig Recipe::model_config() const {
   c.attention_scale = parse_scale(model.attention_scale);
   c.positions = model.positions == "learned" ? PositionKind::learned : PositionKind::sinusoidal;
   c.max_positions = model.max_positions;
-  c.init = model.init == "xavier" ? InitScheme::xavier : InitScheme::kaiming;
+  c.init = {model.init == "xavier" ? InitScheme::xavier : InitScheme::kaiming,
+            model.init_embedding == "normal" ? EmbeddingInit::normal : EmbeddingInit::matrix};
   static const std::map<std::string, TieEmbeddings> ties{
       {"none", TieEmbeddings::none}, {"output", TieEmbeddings::output}, {"all", TieEmbeddings::all}};
   c.tie_embeddings = ties.at(model.tie_embeddings);

@@ -26,10 +26,10 @@ Statistics statistics(const Tensor& x) {
   return s;
 }
 
-Tensor initialized(const Shape& shape, Initial initial, InitScheme scheme, uint64_t seed = 1,
+Tensor initialized(const Shape& shape, Initial initial, const InitOptions& options, uint64_t seed = 1,
                    const std::string& path = "weight") {
   Tensor out = Tensor::empty(shape);
-  initialize_parameter(out, initial, scheme, seed, path);
+  initialize_parameter(out, initial, options, seed, path);
   return out;
 }
 
@@ -46,22 +46,28 @@ void expect_uniform(const Tensor& x, double bound) {
 }
 
 TEST(Init, XavierIsUniformByBothWidths) {
-  expect_uniform(initialized({100, 200}, Initial::matrix, InitScheme::xavier), std::sqrt(6.0 / 300));
-  expect_uniform(initialized({200, 100}, Initial::matrix, InitScheme::xavier), std::sqrt(6.0 / 300));
+  expect_uniform(initialized({100, 200}, Initial::matrix, {InitScheme::xavier}), std::sqrt(6.0 / 300));
+  expect_uniform(initialized({200, 100}, Initial::matrix, {InitScheme::xavier}), std::sqrt(6.0 / 300));
 }
 
 TEST(Init, KaimingIsUniformByTheInputsWidth) {
-  expect_uniform(initialized({100, 200}, Initial::matrix, InitScheme::kaiming), std::sqrt(6.0 / 200));
-  expect_uniform(initialized({200, 100}, Initial::matrix, InitScheme::kaiming), std::sqrt(6.0 / 100));
+  expect_uniform(initialized({100, 200}, Initial::matrix, {InitScheme::kaiming}), std::sqrt(6.0 / 200));
+  expect_uniform(initialized({200, 100}, Initial::matrix, {InitScheme::kaiming}), std::sqrt(6.0 / 100));
 }
 
 TEST(Init, EmbeddingsAreNormal) {
-  const Tensor table = initialized({200, 100}, Initial::embedding, InitScheme::xavier);
+  const Tensor table = initialized({200, 100}, Initial::embedding, {InitScheme::xavier});
   const Statistics s = statistics(table);
   EXPECT_NEAR(s.deviation, 0.1, of_a_deviation * 0.1);  // 1/√100
   EXPECT_NEAR(s.mean, 0, of_a_mean * s.deviation);
   EXPECT_GT(s.largest, 3.5 * s.deviation);  // no uniform reaches beyond √3 deviations
   EXPECT_LT(s.largest, 6 * s.deviation);
+}
+
+TEST(Init, EmbeddingsAreMatricesIfSoChosen) {
+  const InitOptions as_matrix{InitScheme::xavier, EmbeddingInit::matrix};
+  expect_uniform(initialized({200, 100}, Initial::embedding, as_matrix), std::sqrt(6.0 / 300));
+  expect_uniform(initialized({200, 100}, Initial::matrix, as_matrix), std::sqrt(6.0 / 300));
 }
 
 TEST(Init, BiasesAndShiftsAreZeroAndGainsOne) {
@@ -87,7 +93,7 @@ TEST(Init, QueryKeyAndValueAreThreeMatrices) {
 
 TEST(Init, KeyedBySeedAndPath) {
   const auto draw = [](uint64_t seed, const std::string& path) {
-    return initialized({5, 4}, Initial::matrix, InitScheme::xavier, seed, path).to_vector();
+    return initialized({5, 4}, Initial::matrix, {InitScheme::xavier}, seed, path).to_vector();
   };
   EXPECT_EQ(draw(1, "layers.0.query.weight"), draw(1, "layers.0.query.weight"));
   EXPECT_NE(draw(1, "layers.0.query.weight"), draw(2, "layers.0.query.weight"));
@@ -100,8 +106,8 @@ TEST(Init, AParameterDoesNotDependOnWhichOthersExist) {
   options.layers = 3;
   options.final_norm = false;
   Encoder deep(nullptr, "", options);
-  initialize(shallow, InitScheme::xavier, 5);
-  initialize(deep, InitScheme::xavier, 5);
+  initialize(shallow, {InitScheme::xavier}, 5);
+  initialize(deep, {InitScheme::xavier}, 5);
   const auto a = shallow.layers[0].named_parameters(), b = deep.layers[0].named_parameters();
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].tensor.to_vector(), b[i].tensor.to_vector()) << a[i].name;
@@ -109,7 +115,7 @@ TEST(Init, AParameterDoesNotDependOnWhichOthersExist) {
 
 TEST(Init, ASchemeReachesEveryMatrix) {
   FeedForward feed_forward(nullptr, "", 100, 200, Activation::relu, 0.0);
-  initialize(feed_forward, InitScheme::kaiming, 1);
+  initialize(feed_forward, {InitScheme::kaiming}, 1);
   expect_uniform(feed_forward.inner.weight, std::sqrt(6.0 / 100));
   expect_uniform(feed_forward.outer.weight, std::sqrt(6.0 / 200));
 }

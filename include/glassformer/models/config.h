@@ -28,7 +28,7 @@ struct TransformerConfig {
   AttentionScale attention_scale = AttentionScale::inverse_sqrt();
   PositionKind positions = PositionKind::sinusoidal;
   Dim max_positions = 1024;  // learned positions only
-  InitScheme init = InitScheme::xavier;
+  InitOptions init;
   TieEmbeddings tie_embeddings = TieEmbeddings::output;
   Dim source_vocabulary = 0;  // translation
   Dim target_vocabulary = 0;

@@ -13,7 +13,7 @@ class Module;
 // What a parameter is, as far as its initial values go.
 enum class Initial {
   matrix,     // [out, in], by the scheme
-  embedding,  // [V, D], normal with deviation 1/√D
+  embedding,  // [V, D], one row a token or a position
   zeros,      // biases, a norm's shift
   ones,       // a norm's gain
 };
@@ -23,11 +23,22 @@ enum class InitScheme {
   kaiming,  // uniform in ±√(6/in) (He et al., 2015)
 };
 
+enum class EmbeddingInit {
+  normal,  // of deviation 1/√D: tokens, multiplied by √D, come out as wide as a norm makes them
+  matrix,  // as matrices: some times narrower, so that the same steps of the optimiser move them further
+};
+
+struct InitOptions {
+  InitScheme matrices = InitScheme::xavier;
+  EmbeddingInit embeddings = EmbeddingInit::normal;
+};
+
 // Fills `parameter` from a random stream keyed by (seed, path): parameters of different paths never start equal, and a
 // parameter's values do not depend on which others exist.
-void initialize_parameter(Tensor& parameter, Initial initial, InitScheme scheme, uint64_t seed, const std::string& path);
+void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions& options, uint64_t seed,
+                          const std::string& path);
 
 // Every parameter of the tree. A tied tensor is filled once, under its first name.
-void initialize(Module& module, InitScheme scheme, uint64_t seed);
+void initialize(Module& module, const InitOptions& options, uint64_t seed);
 
 }  // namespace glass

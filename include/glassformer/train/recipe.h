@@ -23,7 +23,8 @@ struct Recipe {
     std::optional<double> dropout_embedding, dropout_attention, dropout_feed_forward, dropout_residual;
     std::string norm = "pre";
     std::optional<bool> final_norm;
-    std::string init = "xavier", attention_scale = "1/sqrt(k)", activation = "relu", positions = "sinusoidal";
+    std::string init = "xavier", init_embedding = "normal", attention_scale = "1/sqrt(k)", activation = "relu";
+    std::string positions = "sinusoidal";
     int64_t max_positions = 1024;
     std::string tie_embeddings = "output";
   } model;
