@@ -121,8 +121,8 @@ void check_ranges(const TransformerConfig& c) {
   require(within(c.d_model, 1) && within(c.heads, 1) && within(c.d_ff, 1), "d_model, heads and d_ff are 1 or more");
   require(c.d_model % c.heads == 0, "d_model " + std::to_string(c.d_model) + " is not divisible by heads " +
                                         std::to_string(c.heads));
-  require(c.encoder_layers >= 0 && c.decoder_layers >= 0 && c.encoder_layers <= 1000 && c.decoder_layers <= 1000,
-          "layers are between 0 and 1000");
+  require(c.encoder_layers >= 1 && c.decoder_layers >= 1 && c.encoder_layers <= 1000 && c.decoder_layers <= 1000,
+          "layers are between 1 and 1000");
   for (const double rate : {c.dropout.embedding, c.dropout.attention, c.dropout.feed_forward, c.dropout.residual}) {
     require(rate >= 0 && rate < 1, "dropout rates are in [0,1)");
   }

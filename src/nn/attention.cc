@@ -68,9 +68,9 @@ MultiHeadAttention::MultiHeadAttention(Module* parent, std::string name, const A
     : ModuleOf(parent, std::move(name)),
       heads(checked_heads(options)),
       scale(options.scale),
-      query(this, "query", options.d_model, options.d_model),
-      key(this, "key", options.d_model, options.d_model),
-      value(this, "value", options.d_model, options.d_model),
+      query(this, "query", options.d_model, options.d_model, true, Initial::third),
+      key(this, "key", options.d_model, options.d_model, true, Initial::third),
+      value(this, "value", options.d_model, options.d_model, true, Initial::third),
       output(this, "output", options.d_model, options.d_model),
       dropout(this, "dropout", options.dropout) {}
 

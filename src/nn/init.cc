@@ -38,6 +38,9 @@ void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions&
     case Initial::matrix:
       fill_uniform(parameter, random, static_cast<float>(uniform_bound(options.matrices, shape)));
       break;
+    case Initial::third:
+      fill_uniform(parameter, random, static_cast<float>(uniform_bound(options.matrices, {3 * shape[0], shape[1]})));
+      break;
     case Initial::embedding:
       fill_normal(parameter, random, static_cast<float>(1 / std::sqrt(static_cast<double>(shape[-1]))));
       break;

@@ -6,9 +6,9 @@
 
 namespace glass {
 
-Linear::Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias)
+Linear::Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias, Initial initial)
     : ModuleOf(parent, std::move(name)),
-      weight(parameter("weight", {out, in}, Initial::matrix)),
+      weight(parameter("weight", {out, in}, initial)),
       bias(with_bias ? parameter("bias", {out}, Initial::zeros) : Tensor()) {}
 
 Linear::Linear(Module* parent, std::string name, const Tensor& tied_weight)

@@ -83,12 +83,13 @@ TEST(Init, BiasesAndShiftsAreZeroAndGainsOne) {
   EXPECT_EQ(zeros, ones + 2 * (4 + 2));  // a shift for each, and the biases of six Linears in each layer
 }
 
-// Query, key and value are three matrices of D×D; the bound of one packed 3D×D matrix would be √(6/4D) instead.
-TEST(Init, QueryKeyAndValueAreThreeMatrices) {
+// docs/decisions/0004: as parts of one packed 3D×D matrix.
+TEST(Init, QueryKeyAndValueBeginNarrower) {
   const MultiHeadAttention attention(nullptr, "", {100, 4, 0.0, {}});
-  for (const Linear* linear : {&attention.query, &attention.key, &attention.value, &attention.output}) {
-    expect_uniform(linear->weight, std::sqrt(6.0 / 200));
+  for (const Linear* linear : {&attention.query, &attention.key, &attention.value}) {
+    expect_uniform(linear->weight, std::sqrt(6.0 / 400));
   }
+  expect_uniform(attention.output.weight, std::sqrt(6.0 / 200));
 }
 
 TEST(Init, KeyedBySeedAndPath) {

@@ -13,6 +13,7 @@ class Module;
 // What a parameter is, as far as its initial values go.
 enum class Initial {
   matrix,     // [out, in], by the scheme
+  third,      // [out, in], by the scheme as one of three parts of a packed [3·out, in]
   embedding,  // [V, D], one row a token or a position
   zeros,      // biases, a norm's shift
   ones,       // a norm's gain

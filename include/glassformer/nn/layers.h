@@ -9,7 +9,8 @@ namespace glass {
 // y = x Wᵀ + b
 class Linear : public ModuleOf<Linear> {
  public:
-  Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias = true);
+  Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias = true,
+         Initial initial = Initial::matrix);
   // Ties: another module's matrix [out,in] under this name too; no bias.
   Linear(Module* parent, std::string name, const Tensor& tied_weight);
   Tensor forward(const Tensor& x) const;  // [..,in] -> [..,out]
