@@ -64,6 +64,14 @@ TEST(BatchPlan, EachExampleOncePerEpochWithinTheLimits) {
   }
 }
 
+TEST(BatchPlan, IsAFunctionOfSeedAndEpoch) {
+  const auto examples = random_examples(7000, 7);
+  const Plan plan = plan_epoch(examples, {200, 0}, 1, 0);
+  EXPECT_EQ(plan_epoch(examples, {200, 0}, 1, 0), plan);
+  EXPECT_NE(plan_epoch(examples, {200, 0}, 1, 1), plan);
+  EXPECT_NE(plan_epoch(examples, {200, 0}, 2, 0), plan);
+}
+
 TEST(BatchPlan, ALoneExampleOverTheLimitIsKept) {
   auto examples = random_examples(50, 2);
   examples[17].source.insert(examples[17].source.begin(), 500, special_tokens);
@@ -139,6 +147,17 @@ TEST(BatchPlan, FillsABatchToTheBudgetExactly) {
   EXPECT_EQ(plan_by_length(examples, {99, 0})[0].size(), 9u);
 }
 
+TEST(BatchTensors, ShiftTheTargetAndPadTheEnd) {
+  const std::vector<Example> examples{{{7, 8, eos_token}, {bos_token, 9, eos_token}, 1},
+                                      {{7, eos_token}, {bos_token, 4, 5, eos_token}, 2}};
+  const TranslationBatch batch = make_batch(examples, {0, 1});
+  EXPECT_EQ(batch.source.to_vector(), (std::vector<double>{7, 8, 3, 7, 3, 0}));
+  EXPECT_EQ(batch.source_lengths.to_vector(), (std::vector<double>{3, 2}));
+  EXPECT_EQ(batch.target_input.to_vector(), (std::vector<double>{2, 9, 0, 2, 4, 5}));
+  EXPECT_EQ(batch.target_output.to_vector(), (std::vector<double>{9, 3, 0, 4, 5, 3}));
+  EXPECT_EQ(batch.target_tokens, 5);
+}
+
 TEST(BatchTensors, HoldTheRowsAndCountTheirTokens) {
   const auto examples = random_examples(64, 6);
   int64_t tokens = 0, targets = 0;
@@ -189,6 +208,21 @@ TEST(BatchExamples, MaxLengthCountsEosButNotBos) {
   EXPECT_EQ(cut.too_long, 1);
   EXPECT_EQ(cut.examples[0].target, (std::vector<int32_t>{bos_token, 4, 5, 6, eos_token}));
   EXPECT_EQ(cut.examples[0].source, (std::vector<int32_t>{4, 5, 6, eos_token}));
+}
+
+TEST(BatchExamples, KeepTheirLineNumbersWhereOthersAreLeftOut) {
+  const auto words = train_vocabulary({"a b c d e f"}, {"word", 100, 1});
+  const std::vector<std::string> source{"", "a b", "a b c d e"}, target{"c", "a", "b"};
+  const ExampleSet skipped = make_examples(source, target, *words, *words, 4, LongLines::skip);
+  ASSERT_EQ(skipped.examples.size(), 1u);
+  EXPECT_EQ(skipped.examples[0].line, 2);
+  EXPECT_EQ(skipped.too_long, 1);
+  EXPECT_EQ(skipped.empty, 1);
+  const ExampleSet cut = make_examples(source, target, *words, *words, 4, LongLines::cut);
+  ASSERT_EQ(cut.examples.size(), 2u);
+  EXPECT_EQ(cut.examples[1].line, 3);
+  EXPECT_EQ(cut.examples[1].source.size(), 4u);  // three words and EOS
+  EXPECT_EQ(cut.empty, 1);
 }
 
 TEST(BatchExamples, WrongSizesAreRefused) {

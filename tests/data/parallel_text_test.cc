@@ -49,6 +49,26 @@ TEST(PairSplit, HeldOutRowsDifferFromEachOtherAndAllAreShuffled) {
   EXPECT_GT(split.left_out, 0u);
 }
 
+std::set<std::string> distinct(const std::vector<std::string>& lines) { return {lines.begin(), lines.end()}; }
+
+TEST(PairSplit, NothingHeldOutSharesASideWithTraining) {
+  ParallelText text;
+  for (int i = 0; i < 300; ++i) {
+    text.source.push_back(std::to_string(i / 2) + " source");
+    text.target.push_back(std::to_string(i / 3) + " target");
+  }
+  const SplitText split = split_by_distinct_sentence(text, 0.1, 1);
+  EXPECT_EQ(split.valid.size(), 30u);
+  EXPECT_EQ(split.train.size() + split.valid.size() + split.left_out, 300u);
+  const auto source = distinct(split.train.source), target = distinct(split.train.target);
+  for (size_t i = 0; i < split.valid.size(); ++i) {
+    EXPECT_FALSE(source.contains(split.valid.source[i]));
+    EXPECT_FALSE(target.contains(split.valid.target[i]));
+  }
+  EXPECT_EQ(split_by_distinct_sentence(text, 0.1, 1).valid.source, split.valid.source);
+  EXPECT_NE(split_by_distinct_sentence(text, 0.1, 2).valid.source, split.valid.source);
+}
+
 TEST(PairSplit, HoldsOutOneAtLeastAndLeavesSomeToTrainOn) {
   EXPECT_EQ(split_by_distinct_sentence(numbered(10), 0.01, 1).valid.size(), 1u);
   EXPECT_EQ(split_by_distinct_sentence(numbered(10), 0, 1).train.size(), 10u);
@@ -57,6 +77,24 @@ TEST(PairSplit, HoldsOutOneAtLeastAndLeavesSomeToTrainOn) {
   }
   const ParallelText same{{"a", "a", "a"}, {"b", "b", "b"}};
   EXPECT_TRUE(contains(message_of([&] { split_by_distinct_sentence(same, 0.1, 1); }), "none to train on"));
+}
+
+// The corpus in this repository was split once; its numbers mean something only if that split does not leak.
+TEST(BundledCorpus, DoesNotLeak) {
+  const std::string folder = source_path("data/tatoeba-en-zh/");
+  const ParallelText train = read_tsv_pairs(folder + "train.tsv.gz");
+  EXPECT_EQ(train.size(), 27020u);
+  const auto source = distinct(train.source), target = distinct(train.target);
+  std::set<std::string> held_out;
+  for (const char* part : {"valid.tsv.gz", "test.tsv.gz"}) {
+    const ParallelText text = read_tsv_pairs(folder + part);
+    for (size_t i = 0; i < text.size(); ++i) {
+      EXPECT_FALSE(source.contains(text.source[i]));
+      EXPECT_FALSE(target.contains(text.target[i]));
+      EXPECT_TRUE(held_out.insert(text.source[i]).second);
+      EXPECT_TRUE(held_out.insert(text.target[i]).second);
+    }
+  }
 }
 
 TEST(PairReport, CountsDuplicatesEmptiesAndCopies) {

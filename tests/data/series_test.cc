@@ -19,6 +19,7 @@ TEST(CsvFile, ColumnsByNameOrNumberInTheOrderAskedFor) {
   EXPECT_EQ(read_csv(path, {}).rows, (std::vector<Row>{{1.5, -2000}, {3, 4}}));
   EXPECT_EQ(read_csv(path, {"3", "load"}).rows[0], (Row{-2000, 1.5}));
   EXPECT_EQ(read_csv(path, {"3", "load"}).columns, (Names{"oil, \"hot\"", "load"}));
+  EXPECT_EQ(read_csv(path, {"oil, \"hot\""}).rows[1], (Row{4}));
   const std::string message = message_of([&] { read_csv(path, {"4"}); });
   EXPECT_TRUE(contains(message, "no column \"4\"; it has date, load, oil")) << message;
 }
@@ -26,6 +27,7 @@ TEST(CsvFile, ColumnsByNameOrNumberInTheOrderAskedFor) {
 TEST(CsvFile, WithoutAHeaderNoRowIsLost) {
   const TemporaryFolder folder;
   EXPECT_EQ(read_csv(folder.put("a.csv", "1,2\n3,4"), {}).rows, (std::vector<Row>{{1, 2}, {3, 4}}));
+  EXPECT_EQ(read_csv(folder.path("a.csv"), {"2"}).rows, (std::vector<Row>{{2}, {4}}));
   const Series dated = read_csv(folder.put("b.csv", "2016-07-01,5\n2016-07-02,6\n"), {});
   EXPECT_EQ(dated.columns, (Names{"2"}));
   EXPECT_EQ(dated.rows, (std::vector<Row>{{5}, {6}}));
@@ -45,6 +47,8 @@ TEST(CsvFile, FaultsNameFileLineAndColumn) {
   const std::string narrow = folder.put("b.csv", "a,b\n1,2\n3\n");
   EXPECT_TRUE(contains(message_of([&] { read_csv(narrow, {}); }), narrow + ":3:2:"));
   EXPECT_EQ(read_csv(narrow, {"a"}).rows.size(), 2u);
+  const std::string gap = folder.put("e.csv", "a\n1\n\n2\n");  // blank lines may only end a file
+  EXPECT_TRUE(contains(message_of([&] { read_csv(gap, {}); }), gap + ":3"));
   EXPECT_TRUE(contains(message_of([&] { read_csv(folder.put("c.csv", "a,b\n"), {}); }), "no rows of data"));
   EXPECT_TRUE(contains(message_of([&] { read_csv(folder.put("d.csv", "a\tb\n1\t2\n"), {}); }), "fields end at commas"));
   EXPECT_TRUE(contains(message_of([&] { read_csv(folder.path("none.csv"), {}); }), "none.csv"));
@@ -77,7 +81,10 @@ TEST(SeriesWindows, StartEveryStrideRows) {
   EXPECT_EQ(windows.history.at({1, 0, 0}), (7 - 1) / 2.0);
   EXPECT_EQ(windows.future.at({2, 1, 0}), (17 - 1) / 2.0);
   EXPECT_EQ(windows.future.at({2, 1, 1}), 0);
-  EXPECT_EQ(make_windows(series, 0, 20, 4, 2, {1, 0}, {2, 1}).count(), 15);
+  const Windows all = make_windows(series, 0, 20, 4, 2, {1, 0}, {2, 1});
+  EXPECT_EQ(all.count(), 15);
+  EXPECT_EQ(all.history.at({14, 3, 0}), (17 - 1) / 2.0);
+  EXPECT_EQ(all.future.at({14, 1, 0}), (19 - 1) / 2.0);  // the last row is not dropped
   EXPECT_EQ(make_windows(series, 0, 6, 4, 2, {1, 0}, {2, 1}, 100).count(), 1);
 }
 

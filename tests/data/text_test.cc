@@ -16,6 +16,8 @@ TEST(TextLines, OnlyLineFeedsEndThem) {
   EXPECT_EQ(read_lines(folder.put("a", "a\rb\r\n\r\r\nc\r")), (Lines{"a\rb", "\r", "c\r"}));
   EXPECT_EQ(read_lines(folder.put("b", "\n\n")), (Lines{"", ""}));
   EXPECT_EQ(read_lines(folder.put("c", "\xE2\x80\xA9p\x1E\x1C")), (Lines{"\u2029p\x1E\x1C"}));
+  const std::string odd = std::string("nul\0nul", 7) + "\u2028\u0085\v\f\ttab \U0001F600 \u05E9\u05DC";
+  EXPECT_EQ(read_lines(folder.put("d", odd + "\n" + odd)), (Lines{odd, odd}));
 }
 
 TEST(TextLines, ByteOrderMarkGoesAtTheStartOnly) {
@@ -29,7 +31,7 @@ TEST(TextLines, ByteOrderMarkGoesAtTheStartOnly) {
 // Blocks of 64 KiB are read: lines, line ends and characters must come whole whatever their place.
 TEST(TextLines, DoNotDependOnBlocks) {
   const TemporaryFolder folder;
-  for (const size_t length : {65533u, 65534u, 65535u, 65536u, 65537u, 131072u}) {
+  for (const size_t length : {65533u, 65534u, 65535u, 65536u, 65537u, 131072u, 300000u}) {
     const std::string before(length, 'x');
     EXPECT_EQ(read_lines(folder.put("a", before + "\r\n\U0001F600\r\n")), (Lines{before, "\U0001F600"})) << length;
     EXPECT_EQ(read_lines(folder.put("b", before + "\U0001F600")), (Lines{before + "\U0001F600"})) << length;
@@ -99,6 +101,7 @@ TEST(TextLines, InvalidTextIsPlaced) {
   const std::string path = folder.put("a", "\uFEFFfine\r\nab\xED\xA0\x80\n");
   EXPECT_EQ(message_of([&] { read_lines(path); }),
             path + ":2: not valid UTF-8 from byte 3 on; convert the file, or go on with --replace-invalid");
+  EXPECT_EQ(read_lines(path, InvalidUtf8::replace), (Lines{"fine", "ab\uFFFD\uFFFD\uFFFD"}));
   LineReader reader(path);
   std::string line;
   EXPECT_TRUE(reader.next(line));
@@ -161,6 +164,20 @@ TEST(Utf8StressTest, TheStandardsExamples) {
   EXPECT_EQ(replace_invalid_utf8("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"), r + r + r + r + r + r + r + r + "A");
   EXPECT_EQ(replace_invalid_utf8("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"), r + r + r + r + r + "A" + r + r + "B");
   EXPECT_EQ(replace_invalid_utf8("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), r + r + r + r + "A");
+}
+
+// The last character must be whole, and nothing after it is looked at; what is left of it is one maximal part.
+TEST(Utf8StressTest, CutOffByTheEndOfTheText) {
+  EXPECT_EQ(valid_utf8_prefix(""), 0u);
+  for (const std::string whole : {"a", "é", "€", "\U0001F600", "\U0010FFFF"}) {
+    EXPECT_EQ(valid_utf8_prefix(std::string("a") + whole), 1 + whole.size());
+    for (size_t length = 1; length < whole.size(); ++length) {
+      const std::string cut = std::string("a").append(whole, 0, length);
+      EXPECT_EQ(valid_utf8_prefix(cut), 1u) << whole << " " << length;
+      EXPECT_EQ(replace_invalid_utf8(cut), "a\uFFFD") << whole << " " << length;
+    }
+  }
+  for (const char* alone : {"\x80", "\xC1", "\xF5", "\xFE"}) EXPECT_EQ(valid_utf8_prefix(alone), 0u);
 }
 
 // Every lead byte with every second byte: valid exactly as the Unicode Standard's table 3-7 says.

@@ -92,6 +92,12 @@ TEST_P(DamagedNormalization, IsFoundBeforeItIsFollowed) {
   EXPECT_GT(refused, 0);
 }
 
+TEST_P(DamagedNormalization, CutInManyPlaces) {
+  const std::string whole = serialized("unigram", GetParam());
+  for (size_t length = 0; length < whole.size(); length += 1 + whole.size() / 60)
+    loads_and_works(whole.substr(0, length));
+}
+
 // Places of the table: its length, then the trie's units, of which the first is the root.
 TEST_P(DamagedNormalization, RootLengthAndEndAreChecked) {
   const std::string whole = serialized("unigram", GetParam());
@@ -112,7 +118,7 @@ TEST_P(DamagedNormalization, RootLengthAndEndAreChecked) {
 
 TEST(HostileVocabulary, LengthsBeyondTheInputAreRefused) {
   for (const char* bytes :
-       {"W999999999:a", "C9:short", "W1a", "W:", "W-1:a", "W0:", "C1:a1:a", "LL", "L", "LW9:a", "S", "\n"}) {
+       {"W999999999:a", "C9:short", "W1a", "W:", "W-1:a", "W0:", "C1:a1:a", "LL", "L", "LW9:a", "S", "\n", "", "Xyz"}) {
     EXPECT_THROW(load_vocabulary(bytes), InputError) << bytes;
   }
   EXPECT_THROW(load_vocabulary("S\x0A\xFF\xFF\xFF\xFF\x0F"), InputError);  // a piece of 4 GiB

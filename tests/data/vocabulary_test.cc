@@ -121,6 +121,44 @@ TEST_P(SubwordTraining, NormalizationFoldsOrKeeps) {
   }
 }
 
+const Lines& both_sides() {
+  static const Lines lines = [] {
+    ParallelText text = read_tsv_pairs(source_path("data/tatoeba-en-zh/valid.tsv.gz"));
+    text.source.insert(text.source.end(), text.target.begin(), text.target.end());
+    return text.source;
+  }();
+  return lines;
+}
+
+class AnyVocabulary : public ::testing::TestWithParam<const char*> {
+ protected:
+  static std::shared_ptr<const Vocabulary> train() {
+    return train_vocabulary(both_sides(), {GetParam(), 1600, 1, 1.0});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Models, AnyVocabulary, ::testing::Values("unigram", "bpe", "word", "char"));
+
+TEST_P(AnyVocabulary, TheSameTextGivesTheSameBytes) { EXPECT_EQ(train()->serialize(), train()->serialize()); }
+
+TEST_P(AnyVocabulary, LoadedItEncodesAsBefore) {
+  const auto vocabulary = train(), loaded = load_vocabulary(vocabulary->serialize());
+  EXPECT_EQ(loaded->size(), vocabulary->size());
+  for (size_t i = 0; i < 20; ++i) {
+    const std::string& line = both_sides()[i];
+    const auto tokens = vocabulary->encode(line);
+    EXPECT_EQ(loaded->encode(line), tokens);
+    EXPECT_EQ(vocabulary->decode(tokens), line);
+    EXPECT_EQ(loaded->decode(tokens), line);
+    for (const int32_t token : tokens) EXPECT_TRUE(token == unknown_token || token >= special_tokens);
+  }
+}
+
+TEST_P(AnyVocabulary, EndsAtItsSizeAndDecodesUpToTheEnd) {
+  const auto vocabulary = train();
+  EXPECT_EQ(vocabulary->decode({bos_token, eos_token, special_tokens}), "");
+  EXPECT_THROW(vocabulary->piece(vocabulary->size()), ValueError);
+}
+
 TEST(SubwordSharing, OneVocabularyOfBothSidesEncodesBoth) {
   const ParallelText text = read_tsv_pairs(source_path("data/tatoeba-en-zh/valid.tsv.gz"));
   Lines both = text.source;
@@ -168,6 +206,14 @@ TEST(WordVocabulary, MostFrequentFirstFromMinFrequencyOn) {
       contains(message_of([&] { train_vocabulary(lines, options); }), "no word that occurs data.min_frequency = 9"));
   options.size = 4;
   EXPECT_TRUE(contains(message_of([&] { train_vocabulary(lines, options); }), "special tokens"));
+}
+
+TEST(WordVocabulary, FoldingToLowerCaseIsPartOfIt) {
+  VocabularyOptions options{"word", 100, 1};
+  options.lowercase = true;
+  const auto vocabulary = load_vocabulary(train_vocabulary({"Der Hund der"}, options)->serialize());
+  EXPECT_EQ(vocabulary->size(), special_tokens + 2);
+  EXPECT_EQ(vocabulary->decode(vocabulary->encode("DER hund")), "der hund");
 }
 
 TEST(CharacterVocabulary, RoundTripsWhateverItHasSeen) {

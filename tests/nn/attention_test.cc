@@ -54,6 +54,7 @@ TEST(Attention, EqualsItsDefinitionUnderAnyMask) {
     const Tensor q = numbers({2, 2, queries, 3}, 1), k = numbers({2, 2, keys, 3}, 2), v = numbers({2, 2, keys, 4}, 3);
     for (const AttentionMask& mask : masks) {
       const Tensor got = scaled_dot_product_attention(q, k, v, mask, 0.7, first);
+      ASSERT_EQ(got.shape().text(), Shape({2, 2, queries, 4}).text());
       for (Dim b = 0; b < 2; ++b)
         for (Dim h = 0; h < 2; ++h)
           for (Dim t = 0; t < queries; ++t) {
@@ -90,6 +91,15 @@ TEST(Attention, AFullyMaskedRowGivesZerosAndTakesNoGradient) {
   for (const double value : v.grad().narrowed(0, 1, 2).narrowed(2, 0, 4).to_vector()) EXPECT_NE(value, 0);
 }
 
+// The same of the whole layer, whose projections have biases.
+TEST(Attention, AFullyMaskedExampleTakesNoGradientThroughALayer) {
+  const MultiHeadAttention attention(nullptr, "", {8, 2, 0.0, {}});
+  const Tensor x = test::leaf(numbers({2, 3, 8}, 1));
+  backward(sum(attention(x, AttentionMask::lengths(Tensor::from<int32_t>({0, 3}, {2})))));
+  for (const double value : x.grad().narrowed(0, 0, 1).to_vector()) EXPECT_EQ(value, 0);
+  for (const double value : x.grad().narrowed(0, 1, 2).to_vector()) EXPECT_TRUE(std::isfinite(value));
+}
+
 TEST(Attention, ABatchOfOneIsARowOfABatch) {
   const MultiHeadAttention attention(nullptr, "", {12, 3, 0.0, {}});
   const Tensor x = numbers({3, 4, 12}, 1), memory = numbers({3, 6, 12}, 2);
@@ -118,6 +128,25 @@ TEST(Attention, TheScaleActsOnScoresAlone) {
   const Tensor by_hand = scaled_dot_product_attention(mul(q, 1.0 / 3), k, v, {}, 1.0);
   expect_near(scaled, by_hand);
   EXPECT_NE(scaled.to_vector(), scaled_dot_product_attention(q, k, v, {}, 1.0).to_vector());
+}
+
+TEST(Attention, TheScaleCanBeSwitchedOffOrChosen) {
+  EXPECT_DOUBLE_EQ(AttentionScale::inverse_sqrt().factor(16), 0.25);
+  EXPECT_DOUBLE_EQ(AttentionScale::none().factor(16), 1);
+  EXPECT_DOUBLE_EQ(AttentionScale::fixed(0.3).factor(16), 0.3);
+}
+
+TEST(Attention, SplittingHeadsIsMoreThanAReshape) {
+  const Tensor x = Tensor::arange(2 * 3 * 4, DType::f32).reshaped({2, 3, 4});
+  const Tensor heads = split_heads(x, 2);              // [2,2,3,2]
+  EXPECT_EQ(heads.at({0, 1, 2, 0}), x.at({0, 2, 2}));  // head 1 of position 2 begins at column 2
+  test::expect_same_bits(merge_heads(heads), x);
+  EXPECT_NE(heads.to_vector(), x.to_vector());
+}
+
+TEST(Attention, EachKeyHasAValue) {
+  const Tensor q = numbers({2, 2, 3, 4}, 1), k = numbers({2, 2, 7, 4}, 2), v = numbers({2, 2, 6, 5}, 3);
+  EXPECT_THROW(scaled_dot_product_attention(q, k, v, {}, 0.5), ShapeError);
 }
 
 TEST(Attention, AnIndivisibleWidthIsAnErrorThatNamesBothNumbers) {

@@ -46,6 +46,21 @@ TEST(Mask, OwnTableForEachHead) {
   EXPECT_EQ(table(window, {1, 2, 3, 3, 0}, 0, 1), (Rows{"100", "110", "011"}));
 }
 
+// The tables show some masks; this compares every combination with the definition, pair by pair.
+TEST(Mask, KeepAgreesWithMayAttend) {
+  const AttentionMask causal = AttentionMask::causal(),
+                      lengths = AttentionMask::lengths(Tensor::from<int32_t>({2, 5}, {2})),
+                      own = AttentionMask::where([](Dim b, Dim h, Dim q, Dim k) { return (b + h + q + k) % 3 != 0; });
+  for (const AttentionMask& mask :
+       {causal, lengths, own, causal & lengths, own & causal, own & lengths, own & lengths & causal}) {
+    const Tensor keep = mask.keep({2, 3, 4, 6, 2}).expanded({2, 3, 4, 6});  // queries at positions 2…5, keys at 0…5
+    for (Dim b = 0; b < 2; ++b)
+      for (Dim h = 0; h < 3; ++h)
+        for (Dim q = 0; q < 4; ++q)
+          for (Dim k = 0; k < 6; ++k) ASSERT_EQ(keep.at({b, h, q, k}) != 0, mask.may_attend(b, h, 2 + q, k));
+  }
+}
+
 // A function may only take away: what another part of the mask forbids stays forbidden, whatever it would allow.
 TEST(Mask, AndAllowsWhatBothAllow) {
   const AttentionMask all = AttentionMask::where([](Dim, Dim, Dim, Dim) { return true; });
@@ -63,6 +78,7 @@ TEST(Mask, IsAValue) {
   copy = copy & AttentionMask::lengths(three_and_one);
   EXPECT_EQ(table(causal, {2, 1, 1, 2, 1}), (Rows{"11"}));
   EXPECT_TRUE(AttentionMask::none().is_none());
+  EXPECT_FALSE(AttentionMask::none().keep({2, 3, 4, 6, 0}).defined());
   EXPECT_FALSE(causal.is_none());
   EXPECT_TRUE((AttentionMask::none() & AttentionMask::none()).is_none());
   EXPECT_TRUE(copy.is_causal());
@@ -82,6 +98,8 @@ TEST(Mask, RefusesWhatAreNoLengths) {
 TEST(Mask, CountsFullyMaskedRows) {
   const AttentionMask mask = AttentionMask::where([](Dim b, Dim, Dim q, Dim) { return b == 1 || q != 2; });
   EXPECT_EQ(count_fully_masked_rows(mask.keep({2, 3, 4, 5, 0})), 3);  // query 2 of example 0, in each of three heads
+  const AttentionMask empty = AttentionMask::lengths(Tensor::from<int32_t>({0, 3}, {2}));
+  EXPECT_EQ(count_fully_masked_rows(empty.keep({2, 3, 4, 3, 0})), 1);  // one row for all heads and queries
   EXPECT_EQ(count_fully_masked_rows(AttentionMask::none().keep({2, 3, 4, 5, 0})), 0);
 }
 

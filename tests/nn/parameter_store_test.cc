@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "autograd/testing.h"
-#include "glassformer/nn/layers.h"
+#include "glassformer/nn/stacks.h"
 
 namespace glass {
 namespace {
@@ -73,6 +73,17 @@ TEST(ParameterStore, NamesAreUniqueAndPartsApart) {
   EXPECT_LE(end, store.size());
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"embedding.weight", "middle.bias", "middle.weight", "output.weight"}));
+}
+
+// Parameters deep inside are there under their whole paths.
+TEST(ParameterStore, ReachesEachLayerOfAStack) {
+  Encoder encoder(nullptr, "", {8, 2, 16, 1, NormScheme::pre, true, Activation::relu, DropoutRates::all(0), {}});
+  const ParameterStore store(encoder);
+  const ParameterStore::Entry& entry = entry_of(store, "layers.0.self_attn.query.weight");
+  EXPECT_EQ(part(store.values(), entry), encoder.layers[0].self_attn.query.weight.to_vector());
+  Tensor flat = store.values();
+  flat.fill(0);
+  EXPECT_EQ(encoder.layers[0].self_attn.query.weight.to_vector(), std::vector<double>(8 * 8, 0));
 }
 
 // The table's gradient has both its uses in it: those of the embedding alone and of the output layer alone, added.

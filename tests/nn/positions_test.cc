@@ -33,13 +33,32 @@ TEST(Positions, SinusoidalHasNoLimit) {
 }
 
 TEST(Positions, SinusoidalByTheFormula) {
-  const Tensor encoding = sinusoidal_encoding(0, 400, d_model);
-  for (const Dim position : {0, 1, 17, 399}) {
+  const Tensor encoding = sinusoidal_encoding(0, 700, d_model);
+  for (const Dim position : {0, 1, 17, 399, 602}) {
     for (Dim column = 0; column < d_model; ++column) {
       const double wavelength = 2 * M_PI * std::pow(10000.0, static_cast<double>(column - column % 2) / d_model);
       const double turn = 2 * M_PI * static_cast<double>(position) / wavelength;
       // float32 holds numbers up to 1 to 6e-8.
       EXPECT_NEAR(encoding.at({position, column}), column % 2 == 0 ? std::sin(turn) : std::cos(turn), 1e-7);
+    }
+  }
+}
+
+TEST(Positions, SinusoidalMayBeginAnywhere) {
+  const Tensor encoding = sinusoidal_encoding(0, 5, d_model);
+  test::expect_same_bits(sinusoidal_encoding(3, 2, d_model), encoding.narrowed(0, 3, 5));
+}
+
+// Each pair of columns turns by k·frequency, whatever the position: PE(pos + k) is one linear map of PE(pos).
+TEST(Positions, SinusoidalShiftsByALinearMap) {
+  constexpr Dim width = 16, shift = 7;
+  const Tensor encoding = sinusoidal_encoding(0, 100, width);
+  for (const Dim position : {0, 1, 50, 90}) {
+    for (Dim column = 0; column < width; column += 2) {
+      const double turn = shift / std::pow(10000.0, static_cast<double>(column) / width);
+      const double sine = encoding.at({position, column}), cosine = encoding.at({position, column + 1});
+      EXPECT_NEAR(encoding.at({position + shift, column}), std::cos(turn) * sine + std::sin(turn) * cosine, 1e-6);
+      EXPECT_NEAR(encoding.at({position + shift, column + 1}), std::cos(turn) * cosine - std::sin(turn) * sine, 1e-6);
     }
   }
 }

@@ -1,0 +1,38 @@
+#include "glassformer/models/config.h"
+
+#include "autograd/testing.h"
+
+namespace glass {
+namespace {
+
+TEST(Config, ComesBackWholeFromItsJson) {
+  TransformerConfig c;
+  c.d_model = 15;
+  c.heads = 3;
+  c.d_ff = 20;
+  c.encoder_layers = c.decoder_layers = 2;
+  c.source_vocabulary = c.target_vocabulary = 11;
+  c.tie_embeddings = TieEmbeddings::none;
+  c.norm = NormScheme::post;
+  c.final_norm = true;
+  c.attention_scale = AttentionScale::fixed(0.125);
+  c.positions = PositionKind::learned;
+  const std::string json = config_to_json(c);
+  EXPECT_EQ(config_to_json(config_from_json(json)), json);
+  EXPECT_NE(config_to_json({}), json);
+}
+
+TEST(Config, FaultsAreNamed) {
+  const auto fault = [](const std::string& json, const std::string& part) {
+    test::expect_error<InputError>([&] { config_from_json(json); }, {part});
+  };
+  fault(R"({"d_modle": 4})", "unknown field \"d_modle\"");
+  fault(R"({"d_model": "4"})", "\"d_model\" has the wrong type");
+  fault(R"({"d_model": 10, "heads": 3})", "10 is not divisible by heads 3");
+  fault(R"({"norm": "middle"})", "\"norm\" is unknown: \"middle\"");
+  fault("[]", "not a JSON object");
+  fault("{", "not JSON");
+}
+
+}  // namespace
+}  // namespace glass
