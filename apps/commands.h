@@ -14,6 +14,7 @@ void add_translate(CLI::App& app, Action& action);
 void add_forecast(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 
 }  // namespace glass::program

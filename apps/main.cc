@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   add_evaluate(app, action);
   add_score(app, action);
   add_info(app, action);
+  add_explain(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -15,6 +15,7 @@ declare -A below=(
   [data]="base tensor"
   [decode]="base tensor autograd nn models data"
   [train]="base kernels tensor autograd nn models data decode"
+  [inspect]="base tensor autograd nn models data decode train"
 )
 
 project_include='[<"](glassformer/)?([a-z_]+)/'

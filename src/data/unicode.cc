@@ -93,6 +93,12 @@ std::vector<std::u32string> split_at_spaces(std::u32string_view text) {
   return words;
 }
 
+int display_width(std::string_view text) {
+  int width = 0;
+  for (const char32_t c : to_code_points(text)) width += utf8proc_charwidth(static_cast<utf8proc_int32_t>(c));
+  return width;
+}
+
 bool is_letter_or_mark(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ME); }
 bool is_punctuation(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO); }
 bool is_number(char32_t c) { return in_category(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }

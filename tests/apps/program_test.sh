@@ -28,7 +28,7 @@ small=(--set data.vocab_model=word --set model.d_model=16 --set model.heads=2 --
 data=(--set data.pairs=pairs.tsv --set data.valid_pairs=pairs.tsv)
 
 # --- training and using
-expect 0 'leak check' "$program" train --out run "${data[@]}" "${small[@]}" --set train.steps=300
+expect 0 'leak check' "$program" train --out run "${data[@]}" "${small[@]}" --set train.steps=600
 model=run/model.safetensors
 [ "$(cat out)" = "$model" ] || fail "train does not print the model's path"
 [ "$(grep -c '"valid_bleu"' run/metrics.jsonl)" -ge 2 ] || fail "metrics.jsonl has no validations"
@@ -46,6 +46,16 @@ expect 0 '' "$program" score long.txt long.txt --json
 grep -q '"bleu":100.0' out && grep -q '"chrf":100.0' out && grep -q 'version:2' out || { fail "score of itself"; cat out; }
 "$program" translate --model $model < <(yes 'a b' | head -n 5000) 2> err | head -n 1 > /dev/null
 [ "${PIPESTATUS[0]}" -eq 0 ] || fail "a broken pipe is not a quiet end"
+
+# --- attention explained
+expect 0 '' "$program" explain "cat sat mat" --mask causal --svg map.svg
+grep -q '3. Softmax' out && grep -q 'cat   1.000  masked  masked    1.000' out || { fail "explain"; cat out; }
+grep -q '</svg>' map.svg || fail "no picture of attention"
+expect 0 '' "$program" explain "b a" --model $model --attention decoder --layer 0 --head 1 --step 3
+grep -q 'decoder.layers.0.self_attn, head 1 of 2' out || { fail "explain of a model"; cat out; }
+"$program" explain "b a" "y x" --model $model --json | grep -q '"path": "decoder.layers.0.cross_attn"' || fail "explain --json"
+expect 2 'no head 7' "$program" explain "a b" --head 7
+expect 2 'excludes' "$program" explain "a b" --model $model --mask causal
 
 # --- resume: stopped and gone on with equals not stopped
 expect 0 '' "$program" train --out whole "${data[@]}" "${small[@]}" --set train.steps=80

@@ -20,6 +20,9 @@ bool is_punctuation(char32_t c);     // general category P
 bool is_number(char32_t c);          // N
 bool is_symbol(char32_t c);          // S
 
+// Columns of a terminal that the text takes: two for an ideograph, none for a combining mark.
+int display_width(std::string_view text);
+
 // Lower case, with the two rules that one code point cannot tell: a final Greek sigma, and the dotted I.
 std::u32string lowercase(std::u32string_view text);
 std::string lowercase(std::string_view text);
