@@ -88,9 +88,11 @@ KeptWeights::Choice KeptWeights::choose() {
                                      state_.average_steps.size(), state_.average_steps.back()),
                          state_.average_steps.back()};
     const ValidationScore score = task_.validate();
-    observer_.on_note(
-        fmt::format("the average of the last {} has a validation loss of {:.4f}, the best step, {}, {:.4f}",
-                    state_.average_steps.size(), score.nll, state_.best_step, state_.best.nll));
+    const auto text = [](const ValidationScore& v) {
+      return fmt::format("{:.4f}", v.nll) + (v.bleu ? fmt::format(" (BLEU {:.2f})", *v.bleu) : "");
+    };
+    observer_.on_note(fmt::format("the average of the last {} has a validation loss of {}, the best step, {}, {}",
+                                  state_.average_steps.size(), text(score), state_.best_step, text(state_.best)));
     if (wanted == "average" || score.is_better_than(state_.best, recipe_.train.best_by)) return average;
     take_parameters(task_.module(), current, "last");
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "glassformer/autograd/ops.h"
 #include "glassformer/base/error.h"
 #include "glassformer/base/scope.h"
 #include "kernels/elementwise.h"
@@ -79,22 +80,36 @@ void check_forecast_leaks(const ForecastModel& model, const Tensor& history, con
   }
 }
 
-TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, double measured) {
-  const std::vector<double> values = logits.to_vector();
-  double mean = 0, square = 0;
-  for (const double value : values) {
-    mean += value / static_cast<double>(values.size());
-    square += value * value / static_cast<double>(values.size());
+TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, const Tensor& labels, int64_t ignored) {
+  const NoGrad values_only;
+  const Dim classes = logits.size(-1);
+  const std::vector<double> log_shares = log_softmax(logits).to_vector(), scores = logits.to_vector();
+  const std::vector<double> wanted = labels.to_vector();
+  std::vector<double> frequency(static_cast<size_t>(classes));
+  double count = 0, measured = 0, shuffled = 0, mean = 0, square = 0;
+  for (const double label : wanted) {
+    if (static_cast<int64_t>(label) == ignored) continue;
+    frequency[static_cast<size_t>(label)] += 1;
+    count += 1;
   }
-  const double variance = square - mean * mean, even = std::log(static_cast<double>(logits.size(-1)));
-  TrainingTask::FirstLoss out{even + variance / 2, measured, {}};
-  const bool close = std::abs(measured - out.expected) < 0.1 * out.expected;
-  out.explanation =
-      fmt::format("first loss {:.3f}; ln V + variance of the logits / 2 = {:.3f} + {:.3f} = {:.3f}: {}", measured, even,
-                  variance / 2, out.expected,
-                  close ? "as it should be"
-                        : "more than 10 % apart; check the initial weights, the labels and the scale of the logits");
-  return out;
+  for (size_t row = 0; row < wanted.size(); ++row) {
+    if (static_cast<int64_t>(wanted[row]) == ignored) continue;
+    const size_t first = row * static_cast<size_t>(classes);
+    measured -= log_shares[first + static_cast<size_t>(wanted[row])] / count;
+    for (size_t c = 0; c < frequency.size(); ++c) {
+      shuffled -= frequency[c] / count * log_shares[first + c] / count;
+      mean += scores[first + c] / (count * static_cast<double>(classes));
+      square += scores[first + c] * scores[first + c] / (count * static_cast<double>(classes));
+    }
+  }
+  const double variance = square - mean * mean, even = std::log(static_cast<double>(classes));
+  const bool close = std::abs(measured - shuffled) < 0.1 * shuffled;
+  return {shuffled, measured,
+          fmt::format("first loss {:.3f}; with the labels shuffled {:.3f}, ln V + variance of the logits / 2 = {:.3f} + "
+                      "{:.3f}: {}",
+                      measured, shuffled, even, variance / 2,
+                      close ? "as it should be"
+                            : "more than 10 % apart; check the initial weights, the labels and the scale of the logits")};
 }
 
 std::string first_non_finite(const std::function<void()>& forward) {

@@ -15,8 +15,9 @@ namespace glass {
 void check_translation_leaks(const TranslationModel& model, const TranslationBatch& batch);
 void check_forecast_leaks(const ForecastModel& model, const Tensor& history, const Tensor& previous);
 
-// A model that knows nothing spreads its probability evenly but for the spread of its own logits: ln V + variance/2.
-TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, double measured);
+// A model that knows nothing loses as much on its labels as on the same labels shuffled, given its own logits; for many
+// classes that is about ln V + half the variance of the logits. logits [.., V], labels int [..], `ignored` not counted.
+TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, const Tensor& labels, int64_t ignored);
 
 // The first operation of a forward pass that gives a non-finite value, with its scope; empty if none does.
 std::string first_non_finite(const std::function<void()>& forward);

@@ -173,9 +173,7 @@ class TranslationTask : public TrainingTask {
     const NoGrad values_only;
     const TranslationBatch batch = make_batch(train_, plan_[0]);
     const Tensor logits = (*model_)(batch.source, batch.source_lengths, batch.target_input);  // [B,T,V]
-    double nll = 0;
-    cross_entropy_sum(logits, batch.target_output, {0, pad_token}, &nll);
-    return explain_first_loss(logits, nll / static_cast<double>(batch.target_tokens));
+    return explain_first_loss(logits, batch.target_output, pad_token);
   }
 
   SafeTensors contents(const ModelInfo& info) const override {

@@ -210,15 +210,21 @@ TEST(LeakCheck, OfForecasts) {
   expect_contains(leak_message([&] { check_forecast_leaks(model, history, previous); }), "a later value changes");
 }
 
-TEST(FirstLoss, IsExplainedByTheLogits) {
-  const Tensor even = Tensor::zeros({2, 8});
-  const auto good = explain_first_loss(even, std::log(8.0));
-  EXPECT_NEAR(good.expected, std::log(8.0), 1e-12);
-  expect_contains(good.explanation, "as it should be");
-  expect_contains(explain_first_loss(even, 5).explanation, "more than 10 % apart");
-  // Logits of ±1: variance 1, so half a nat more.
-  const Tensor spread = Tensor::from<float>({1, -1, 1, -1}, {1, 4});
-  EXPECT_NEAR(explain_first_loss(spread, 1).expected, std::log(4.0) + 0.5, 1e-6);
+TEST(FirstLoss, OfAModelThatKnowsNothingIsThatOfShuffledLabels) {
+  const Tensor labels = Tensor::from<int32_t>({1, 2, 0, 2}, {4});  // 0 is ignored
+  const auto even = explain_first_loss(Tensor::zeros({4, 8}), labels, 0);
+  EXPECT_NEAR(even.expected, std::log(8.0), 1e-6);
+  EXPECT_NEAR(even.measured, std::log(8.0), 1e-6);
+  expect_contains(even.explanation, "as it should be");
+}
+
+TEST(FirstLoss, OfLogitsThatLeanToTheirLabelsIsLower) {
+  const double high = 3, rest = std::log(std::exp(high) + 3);  // of four classes
+  const Tensor logits = Tensor::from<float>({0, 3, 0, 0, 0, 0, 3, 0}, {2, 4});
+  const auto found = explain_first_loss(logits, Tensor::from<int32_t>({1, 2}, {2}), 0);
+  EXPECT_NEAR(found.measured, rest - high, 1e-6);
+  EXPECT_NEAR(found.expected, rest - high / 2, 1e-6);  // half of the shuffled labels are the other one
+  expect_contains(found.explanation, "more than 10 % apart");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using test::TemporaryFolder;
 TEST(Learning, ReversesSequencesItNeverSaw) {
   const TemporaryFolder folder;
   Recipe recipe = test::small_translation(folder);
-  test::write_text(folder / "train.tsv", test::reversal_pairs(3000, 8, 10, 1));
+  test::write_text(folder / "train.tsv", test::reversal_pairs(6000, 8, 10, 1));
   test::write_text(folder / "valid.tsv", test::reversal_pairs(300, 8, 10, 2));
   recipe.model.d_model = 32;
   recipe.model.dropout = 0;
