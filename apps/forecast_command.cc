@@ -16,7 +16,7 @@ struct Options {
   bool json = false, hold_out = false;
 };
 
-// The last `count` rows that end `back` rows before the end, scaled. [1,count,C]
+// The rows of the model's history that end before row `end`, scaled. [1,S,C]
 Tensor scaled_rows(const Series& series, const ForecastSetup& setup, size_t end) {
   const auto columns = static_cast<Dim>(setup.columns.size());
   Tensor out = Tensor::empty({1, setup.history, columns});

@@ -17,7 +17,7 @@ struct Options {
   bool replace_invalid = false, json = false;
 };
 
-// "line ||| text ||| score = log p / divisor (tokens)"
+// "LINE ||| TEXT ||| score S = log p P / length L ||| N tokens", a line for each hypothesis
 std::string nbest_lines(int64_t line, const Translation& translation) {
   std::string out;
   for (size_t i = 0; i < translation.nbest.size(); ++i) {

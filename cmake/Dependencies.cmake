@@ -1,5 +1,5 @@
-# The libraries, each a Debian package (see scripts/setup.sh). All are private to the library but OpenMP's runtime, which
-# a static glassformer passes on.
+# The libraries, each a Debian package (see scripts/setup.sh). No public header shows one, but whoever links a static
+# glassformer links them too: so the installed package finds them by this file (glassformerConfig.cmake.in).
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 # Debian's own configuration of oneDNN asks for OpenCL, which only its GPU engine needs.
 find_path(DNNL_INCLUDE_DIR dnnl.h REQUIRED)

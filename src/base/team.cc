@@ -7,7 +7,8 @@ namespace glass {
 
 namespace {
 
-// Long enough for the next loop of a forward pass to come; short enough that nobody else misses the core.
+// Long enough for the next loop of a forward pass to come; short enough that nobody else misses the core. So many
+// pauses take between about 20 microseconds and 0.1 ms, by CPU.
 constexpr int spins = 2000;
 
 void pause_core() {
@@ -18,7 +19,7 @@ void pause_core() {
 #endif
 }
 
-// Until `value` is no longer `old`: awake for some microseconds, then asleep.
+// Until `value` is no longer `old`: awake for so many pauses, then asleep.
 void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) {
   for (int i = 0; i < spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;

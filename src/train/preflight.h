@@ -11,8 +11,12 @@
 
 namespace glass {
 
-// Changes later target tokens, and the source's padding, and compares the logits that must not notice. Throws Error.
+// On the first row of the batch: with another last token in target_input, the logits of the rows before it must keep
+// their bits; with three tokens of padding after the source, all logits must stay but for rounding (1e-4 of their
+// norm). Throws Error if they do not.
 void check_translation_leaks(const TranslationModel& model, const TranslationBatch& batch);
+// history [B,S,C], previous [B,T,C]: with other last values in `previous`, the outputs before them must keep their
+// bits. Throws Error if they do not.
 void check_forecast_leaks(const ForecastModel& model, const Tensor& history, const Tensor& previous);
 
 // A model that knows nothing loses as much on its labels as on the same labels shuffled, given its own logits; for many

@@ -2,7 +2,9 @@
 //
 // An operation computes its result y from inputs x and calls
 //     record("tanh", y, {x}, [y = save(y)](const Tensor& dy) { return Tensors{mul(dy, …)}; })
-// If no input needs a gradient, that costs one comparison and keeps nothing.
+// If no input needs a gradient, that keeps nothing, but the list of inputs, the function and what it saves are made all
+// the same: some small allocations, no copy of elements. An operation that prepares more for its derivative asks
+// needs_grad() first.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// In what numbers products with weights are multiplied. In bf16 the operands are rounded to 8 bits of fraction, and their
-// products are still summed in float32; weights, norms, softmax and loss stay float32 (Micikevicius et al., 2018, with
-// Kalamkar et al., 2019 on why bf16 needs no loss scale).
+// In what numbers products with weights are multiplied. In bf16 the operands are rounded to 8 significant bits, and
+// their products are still summed in float32; weights, norms, softmax and loss stay float32 (Micikevicius et al., 2018,
+// with Kalamkar et al., 2019 on why bf16 needs no loss scale).
 #pragma once
 
 namespace glass {

@@ -42,11 +42,11 @@ struct ColumnStatistics {
 };
 ColumnStatistics column_statistics(const Series& series, Dim begin, Dim end);
 
-// The tutorial's sine: 0…4π in `history + horizon` points with normal noise of deviation `noise`. Five constants solve
-// it.
+// The same sine in each window, 0…4π in `history + horizon` points, with normal noise of deviation `noise`: `horizon`
+// constants solve it.
 Windows sine_tutorial(Dim count, Dim history, Dim horizon, double noise, uint64_t seed);
-// Phase (of the whole circle) and frequency (0.5 to 1.5 of the tutorial's 4π in 14 steps) drawn at random for each
-// window; another seed gives a held-out set, never seen in training.
+// Phase (of the whole circle) and frequency (0.5 to 1.5 times 4π in 14 steps) drawn at random for each window; another
+// seed gives a held-out set, never seen in training.
 Windows sine_random(Dim count, Dim history, Dim horizon, double noise, uint64_t seed);
 
 }  // namespace glass

@@ -37,12 +37,13 @@ struct Hypothesis {
   bool complete = false;  // ended by EOS, not by max_length
 };
 
-// For each row of source [B,S] (int, padded at the end; lengths [B]) the nbest hypotheses, best first and distinct;
+// For each row of source [B,S] (int, padded at the end; lengths int [B]) the nbest hypotheses, best first and distinct;
 // ties go to the hypothesis that ranked higher a step before, then to the lower token. PAD and BOS are never produced.
 // A hypothesis is given up only when no extension of it can come among the nbest any more. Fewer than nbest come back
-// where fewer are possible. A row's result does not depend on the others beyond rounding. Builds no graph; safe to call
-// from several threads. Throws ValueError for options outside their range, NonFiniteError if the model's scores are
-// NaN.
+// where fewer are possible. A row's result does not depend on the others beyond rounding. Reads the model only, which
+// is to be in evaluation mode; builds no graph; safe to call from several threads. Throws ValueError for options
+// outside their range, a token outside the vocabulary or a source longer than learned positions, ShapeError if source
+// and lengths do not fit, NonFiniteError if the model's scores are NaN.
 std::vector<std::vector<Hypothesis>> search(const TranslationModel& model, const Tensor& source,
                                             const Tensor& source_lengths, const SearchOptions& options);
 

@@ -26,7 +26,10 @@ class AttentionScale {
 
 // Steps 2 to 4 of attention: softmax(query·keyᵀ·scale + bias, over the keys that `mask` allows)·value.
 // query [B,H,T,K], key [B,H,S,K], value [B,H,S,Kv] -> [B,H,T,Kv]. T and S need not agree; key and value must have the
-// same S. bias broadcasts to [B,H,T,S] or is undefined. `dropout` acts on the weights. Taps: scores, weights, context.
+// same S. `scale` is a factor, as from AttentionScale::factor(K). first_query is the absolute position of query 0, for
+// the mask; key 0 stands at position 0. bias broadcasts to [B,H,T,S] or is undefined. `dropout` acts on the weights,
+// nullptr for none. A query that may attend to no key gives zeros. Taps: scores, weights, context. Throws ShapeError if
+// the shapes do not fit.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionMask& mask, double scale, Dim first_query = 0,
                                     const Tensor& bias = {}, const Dropout* dropout = nullptr);
@@ -37,7 +40,7 @@ struct AttentionCache {
   Dim length() const { return key.defined() ? key.size(2) : 0; }
 };
 
-// What a call of attention needs beside its inputs.
+// What a call of attention needs beside its inputs; both are the caller's, nullptr for none.
 struct AttentionContext {
   const PositionScheme* positions = nullptr;  // for rotate() and score_bias(); self-attention only
   AttentionCache* cache = nullptr;            // self-attention appends to it; cross-attention fills it once

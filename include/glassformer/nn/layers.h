@@ -9,11 +9,12 @@ namespace glass {
 // y = x Wᵀ + b
 class Linear : public ModuleOf<Linear> {
  public:
-  Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias = true,
-         Initial initial = Initial::matrix);
+  // The weight begins as `initial` says: Initial::third for a part of a packed matrix (query, key, value). The bias
+  // begins at zero.
+  Linear(Module* parent, std::string name, Dim in, Dim out, bool with_bias = true, Initial initial = Initial::matrix);
   // Ties: another module's matrix [out,in] under this name too; no bias.
   Linear(Module* parent, std::string name, const Tensor& tied_weight);
-  Tensor forward(const Tensor& x) const;  // [..,in] -> [..,out]
+  Tensor forward(const Tensor& x) const;  // [..,in] -> [..,out]; throws ShapeError for another last extent
   const char* kind() const override { return "Linear"; }
 
   Tensor weight;  // [out,in]
@@ -47,6 +48,8 @@ class Dropout : public ModuleOf<Dropout> {
  public:
   // Throws ValueError unless 0 <= rate < 1.
   Dropout(Module* parent, std::string name, double rate);
+  // x itself in evaluation mode or at rate 0. Otherwise x has two to four axes, the first the example, and a
+  // RandomScope is there: throws ShapeError or Error if not.
   Tensor forward(const Tensor& x) const;
   const char* kind() const override { return "Dropout"; }
 

@@ -87,6 +87,9 @@ struct DecoderCache {
 class Decoder : public ModuleOf<Decoder> {
  public:
   Decoder(Module* parent, std::string name, const StackOptions& options);
+  // x [B,T,D], memory [B,S,D] -> [B,T,D]; the masks as in a layer. With a cache, x is what comes after what it holds,
+  // the cache grows by T, and memory is read by its first call only. positions and cache stay the caller's. Throws
+  // ShapeError if the sizes do not fit each other, the masks or the cache.
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& self_mask,
                  const AttentionMask& memory_mask, const PositionScheme* positions = nullptr,
                  DecoderCache* cache = nullptr) const;

@@ -10,17 +10,20 @@ struct AdamWOptions {
 };
 
 // Decoupled weight decay on every parameter (Loshchilov & Hutter, 2019), bias correction as in the paper and in
-// PyTorch.
+// PyTorch. Belongs to one thread at a time.
 class AdamW {
  public:
+  // Keeps a reference to the store, which must outlive it; the moments, from zero, are its own.
   AdamW(ParameterStore& parameters, const AdamWOptions& options);
-  // One update with the gradients in the store times `grad_scale`.
+  // One update of the store's values with its gradients times `grad_scale`. The gradients stay; that they are finite is
+  // the caller's to check.
   void step(double lr, double grad_scale = 1);
 
-  int64_t steps() const { return steps_; }
-  // The moments, [N] float32 in the layout of the store: what a checkpoint keeps.
+  int64_t steps() const { return steps_; }  // updates so far
+  // The moments, [N] float32 in the layout of the store: what a checkpoint keeps. Not copies: step() changes them.
   const Tensor& first_moment() const { return m_; }
   const Tensor& second_moment() const { return v_; }
+  // Copies the moments. Throws InputError, and changes nothing, if they are not of this layout's size.
   void restore(int64_t steps, const Tensor& first_moment, const Tensor& second_moment);
 
  private:
@@ -30,7 +33,7 @@ class AdamW {
   int64_t steps_ = 0;
 };
 
-// √(Σ g²) over all gradients.
+// √(Σ g²) over all gradients as they stand in the store, before any scale; not finite if one of them is not.
 double global_grad_norm(const ParameterStore& parameters);
 
 enum class Schedule { constant, inverse_sqrt, linear, cosine };
@@ -39,7 +42,9 @@ struct ScheduleOptions {
   double lr = 1e-3, min_lr = 0;
   int64_t warmup_steps = 1000, total_steps = 0;
 };
-// The rate of update `step`, counted from 1: a linear rise over warmup_steps, then the schedule.
+// The rate of update `step`, counted from 1: a linear rise to lr over warmup_steps, then the schedule. constant stays
+// at lr; inverse_sqrt is lr·√(max(1, warmup_steps)/step); linear and cosine fall to min_lr, which they reach at
+// total_steps and keep. Only these two read min_lr and total_steps.
 double learning_rate(const ScheduleOptions& options, int64_t step);
 
 }  // namespace glass
