@@ -1,7 +1,9 @@
 #include <cmath>
+#include <optional>
 
 #include "commands.h"
 #include "glassformer/autograd/ops.h"
+#include "glassformer/base/atomic_file.h"
 #include "glassformer/data/batches.h"
 #include "glassformer/data/series.h"
 #include "glassformer/data/text.h"
@@ -17,12 +19,16 @@ struct Options {
   std::string model, source, target, pairs, csv, hypotheses;
   SearchFlags search;
   ScoreFlags score;
+  bool replace_invalid = false;
+
+  InvalidUtf8 invalid() const { return replace_invalid ? InvalidUtf8::replace : InvalidUtf8::error; }
 };
 
 // Mean −log p of a real target token, teacher-forced.
 double mean_nll(const SavedTranslation& saved, const ParallelText& text, int64_t max_length) {
   const NoGrad values_only;
-  const ExampleSet set = make_examples(text.source, text.target, *saved.source, *saved.target, max_length, LongLines::cut);
+  const ExampleSet set =
+      make_examples(text.source, text.target, *saved.source, *saved.target, max_length, LongLines::cut);
   double sum = 0;
   int64_t tokens = 0;
   for (const auto& rows : plan_by_length(set.examples, {4096, 0})) {
@@ -33,24 +39,27 @@ double mean_nll(const SavedTranslation& saved, const ParallelText& text, int64_t
     sum += nll;
     tokens += batch.target_tokens;
   }
-  return sum / static_cast<double>(std::max<int64_t>(1, tokens));
+  if (tokens == 0) throw InputError("evaluate: no pair has text on both sides, so there is nothing to score");
+  return sum / static_cast<double>(tokens);
 }
 
-void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  bool good = file != nullptr;
-  for (const std::string& line : lines) good = good && std::fprintf(file, "%s\n", line.c_str()) >= 0;
-  if (file != nullptr) good = std::fclose(file) == 0 && good;
-  if (!good) throw SystemError(path + ": cannot be written: " + std::strerror(errno));
+void write_lines(AtomicFile& file, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) file.write((line + "\n").data(), line.size() + 1);
+  file.commit();
 }
 
 int evaluate_translation(const Options& o, SavedTranslation saved) {
-  const ParallelText text = o.pairs.empty() ? read_pairs(o.source, o.target) : read_tsv_pairs(o.pairs);
+  const ParallelText text =
+      o.pairs.empty() ? read_pairs(o.source, o.target, o.invalid()) : read_tsv_pairs(o.pairs, o.invalid());
   const Translator translator(std::move(saved));
+  std::optional<AtomicFile> hypotheses;
+  if (!o.hypotheses.empty()) hypotheses.emplace(o.hypotheses);  // before the work: it may not be writable
   std::vector<std::string> outputs;
-  for (const Translation& translation : translator.translate(text.source, o.search.options())) outputs.push_back(translation.text);
-  if (!o.hypotheses.empty()) write_lines(o.hypotheses, outputs);
-  const double nll = mean_nll(translator.saved(), text, o.search.max_source);
+  for (const Translation& translation : translator.translate(text.source, o.search.options()))
+    outputs.push_back(translation.text);
+  if (hypotheses) write_lines(*hypotheses, outputs);
+  const int64_t longest = longest_source(translator.saved().model->config, o.search.max_source);
+  const double nll = mean_nll(translator.saved(), text, longest);
   const std::string scores = scores_text(outputs, {text.target}, o.score);
   if (o.score.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(scores);
@@ -59,7 +68,8 @@ int evaluate_translation(const Options& o, SavedTranslation saved) {
     json["sentences"] = text.size();
     print(json.dump() + "\n");
   } else {
-    print(scores + fmt::format("perplexity = {:.3f} (nll {:.4f} a token), {} sentences\n", std::exp(nll), nll, text.size()));
+    print(scores +
+          fmt::format("perplexity = {:.3f} (nll {:.4f} a token), {} sentences\n", std::exp(nll), nll, text.size()));
   }
   return 0;
 }
@@ -86,13 +96,16 @@ int evaluate_forecast(const Options& o, const SavedForecast& saved) {
   }
   const auto count = static_cast<double>(windows.future.numel());
   if (o.score.json) {
-    print(nlohmann::ordered_json{{"mse", squared / count}, {"mae", absolute / count}, {"naive_mse", naive / count},
+    print(nlohmann::ordered_json{{"mse", squared / count},
+                                 {"mae", absolute / count},
+                                 {"naive_mse", naive / count},
                                  {"windows", windows.count()}}
               .dump() +
           "\n");
   } else {
-    print(fmt::format("MSE = {:.4f}  MAE = {:.4f} on scaled values, {} windows, none dropped; repeating the last value: MSE {:.4f}\n",
-                      squared / count, absolute / count, windows.count(), naive / count));
+    print(fmt::format(
+        "MSE = {:.4f}  MAE = {:.4f} on scaled values, {} windows, none dropped; repeating the last value: MSE {:.4f}\n",
+        squared / count, absolute / count, windows.count(), naive / count));
   }
   return 0;
 }
@@ -110,17 +123,20 @@ int run(const Options& o) {
 
 void add_evaluate(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("evaluate", "BLEU, chrF and perplexity (or forecast error) of a model on your data");
+  CLI::App* command =
+      app.add_subcommand("evaluate", "BLEU, chrF and perplexity (or forecast error) of a model on your data");
   command->add_option("--model", options->model, "Model file")->required();
   command->add_option("--source", options->source, "Text to translate");
   command->add_option("--target", options->target, "Its reference translations");
   command->add_option("--pairs", options->pairs, "Instead: lines of source TAB target");
   command->add_option("--csv", options->csv, "Numbers, for a forecasting model");
+  command->add_flag("--replace-invalid", options->replace_invalid, "Put U+FFFD where the text is not UTF-8");
   command->add_option("--hypotheses", options->hypotheses, "Write the translations to this file");
   options->search.add_to(*command);
   options->score.add_to(*command);
   command->footer(
-      "Example: glassformer evaluate --model runs/demo/model.safetensors --pairs data/tatoeba-en-zh/test.tsv.gz --tokenize zh");
+      "Example: glassformer evaluate --model runs/demo/model.safetensors --pairs data/tatoeba-en-zh/test.tsv.gz "
+      "--tokenize zh");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

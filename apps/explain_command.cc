@@ -44,8 +44,8 @@ void write_picture(const std::string& path, const AttentionExplanation& e) {
   for (const HeadMatrix& matrix : e.steps) {
     if (matrix.step == 2 || matrix.step == 3) matrices.push_back(matrix);
   }
-  const std::string svg = heat_maps_svg(fmt::format("{}{}head {} of {}", e.path, e.path.empty() ? "" : ", ", e.head, e.heads),
-                                        matrices);
+  const std::string svg =
+      heat_maps_svg(fmt::format("{}{}head {} of {}", e.path, e.path.empty() ? "" : ", ", e.head, e.heads), matrices);
   AtomicFile file(path);
   file.write(svg.data(), svg.size());
   file.commit();
@@ -75,7 +75,8 @@ void add_explain(CLI::App& app, Action& action) {
       ->needs(model)
       ->capture_default_str();
   command->add_option("--head", options->head, "From 0; from the last one if negative")->capture_default_str();
-  command->add_option("--step", options->step, "Only this one: 1 project, 2 scores, 3 softmax, 4 weighted sum; 0 for all")
+  command
+      ->add_option("--step", options->step, "Only this one: 1 project, 2 scores, 3 softmax, 4 weighted sum; 0 for all")
       ->check(CLI::Range(0, 4))
       ->capture_default_str();
   std::vector<CLI::Option*> fresh_only = {

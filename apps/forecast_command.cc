@@ -1,10 +1,12 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "commands.h"
 #include "glassformer/base/atomic_file.h"
 #include "glassformer/data/series.h"
 #include "glassformer/decode/saved_model.h"
 #include "output.h"
 #include "plot.h"
-#include <nlohmann/json.hpp>
 
 namespace glass::program {
 
@@ -23,7 +25,12 @@ Tensor scaled_rows(const Series& series, const ForecastSetup& setup, size_t end)
   float* value = out.data<float>();
   for (size_t row = end - static_cast<size_t>(setup.history); row < end; ++row) {
     for (size_t c = 0; c < setup.columns.size(); ++c) {
-      *value++ = static_cast<float>((series.rows[row][c] - setup.mean[c]) / setup.deviation[c]);
+      *value = static_cast<float>((series.rows[row][c] - setup.mean[c]) / setup.deviation[c]);
+      if (!std::isfinite(*value++)) {
+        throw InputError(
+            fmt::format("column \"{}\", row {} of the data: {} is far beyond what the model was trained on",
+                        setup.columns[c], row + 1, series.rows[row][c]));
+      }
     }
   }
   return out;
@@ -41,9 +48,17 @@ std::vector<std::vector<double>> unscaled(const Tensor& forecast, const Forecast
   return rows;
 }
 
+// As CSV has it: in quotes where the name holds a comma, a quote or a line's end.
+std::string quoted(const std::string& name) {
+  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
 std::string as_csv(const std::vector<std::string>& columns, const std::vector<std::vector<double>>& rows) {
   std::string out;
-  for (size_t c = 0; c < columns.size(); ++c) out += (c > 0 ? "," : "") + columns[c];
+  for (size_t c = 0; c < columns.size(); ++c) out += (c > 0 ? "," : "") + quoted(columns[c]);
   for (const auto& row : rows) {
     out += '\n';
     for (size_t c = 0; c < row.size(); ++c) out += fmt::format("{}{:.6g}", c > 0 ? "," : "", row[c]);
@@ -55,9 +70,11 @@ void write_plot(const std::string& path, const Series& series, const ForecastSet
                 const std::vector<std::vector<double>>& forecast) {
   Curve history{"history", "#333333", -static_cast<double>(setup.history) + 1, {}, false};
   Curve predicted{"forecast", "#d1495b", 1, {}, true}, truth{"truth", "#2e86ab", 1, {}, false};
-  for (size_t row = end - static_cast<size_t>(setup.history); row < end; ++row) history.values.push_back(series.rows[row][0]);
+  for (size_t row = end - static_cast<size_t>(setup.history); row < end; ++row)
+    history.values.push_back(series.rows[row][0]);
   for (const auto& row : forecast) predicted.values.push_back(row[0]);
-  for (size_t row = end; row < series.rows.size() && row < end + forecast.size(); ++row) truth.values.push_back(series.rows[row][0]);
+  for (size_t row = end; row < series.rows.size() && row < end + forecast.size(); ++row)
+    truth.values.push_back(series.rows[row][0]);
   std::vector<Curve> curves{history, predicted};
   if (!truth.values.empty()) curves.push_back(truth);
   const std::string svg = chart_svg("forecast of " + setup.columns[0], curves);
@@ -93,7 +110,8 @@ void add_forecast(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("forecast", "Continue a series of numbers");
   command->add_option("csv", options->csv, "CSV file with the columns that the model was trained on")->required();
   command->add_option("--model", options->model, "Model file")->required();
-  command->add_option("--horizon", options->horizon, "Steps to forecast (default: as in training)")->check(CLI::PositiveNumber);
+  command->add_option("--horizon", options->horizon, "Steps to forecast (default: as in training)")
+      ->check(CLI::Range(1, 100000));
   command->add_flag("--hold-out", options->hold_out, "Forecast the last rows of the file, to compare with them");
   command->add_option("--plot", options->plot, "Write history, truth and forecast of the first column as SVG");
   command->add_flag("--json", options->json, "As JSON");

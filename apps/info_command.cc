@@ -1,9 +1,9 @@
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "glassformer/decode/saved_model.h"
 #include "output.h"
-#include <nlohmann/json.hpp>
 
 namespace glass::program {
 
@@ -34,7 +34,8 @@ void collect_rows(const Module& module, const std::string& path, std::vector<Row
 
 Dim distinct_parameters(const Module& module) {
   std::map<const void*, Dim> sizes;
-  for (const NamedParameter& parameter : module.named_parameters()) sizes[parameter.tensor.id()] = parameter.tensor.numel();
+  for (const NamedParameter& parameter : module.named_parameters())
+    sizes[parameter.tensor.id()] = parameter.tensor.numel();
   Dim total = 0;
   for (const auto& [id, size] : sizes) total += size;
   return total;
@@ -82,8 +83,11 @@ int run(const Options& o) {
     print_text(task, *config, rows, total, info);
     return 0;
   }
-  nlohmann::ordered_json json{{"task", task}, {"parameters", total}, {"config", nlohmann::ordered_json::parse(config_to_json(*config))}};
-  for (const Row& row : rows) json["modules"].push_back({{"name", row.name}, {"class", row.kind}, {"parameters", row.parameters}, {"shapes", row.shapes}});
+  nlohmann::ordered_json json{
+      {"task", task}, {"parameters", total}, {"config", nlohmann::ordered_json::parse(config_to_json(*config))}};
+  for (const Row& row : rows)
+    json["modules"].push_back(
+        {{"name", row.name}, {"class", row.kind}, {"parameters", row.parameters}, {"shapes", row.shapes}});
   json["info"] = info;
   print(json.dump(2) + "\n");
   return 0;

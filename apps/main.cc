@@ -1,6 +1,7 @@
 // glassformer: the program. One command a file; here are the top level and the exit codes.
-#include <csignal>
 #include <dnnl.h>
+
+#include <csignal>
 
 #include "commands.h"
 #include "glassformer/base/isa.h"
@@ -22,11 +23,16 @@ int run(int argc, char** argv) {
   CLI::App app("Trains, runs and explains Transformers on ordinary CPUs.", "glassformer");
   app.set_version_flag("--version", version_text, "Version, instruction set, threads and libraries");
   app.require_subcommand(1);
-  app.footer("`glassformer COMMAND --help` shows the options of a command and an example.\n"
-             "GLASSFORMER_ISA=generic|avx2|avx512|amx forces an instruction set.");
+  app.footer(
+      "`glassformer COMMAND --help` shows the options of a command and an example.\n"
+      "GLASSFORMER_ISA=generic|avx2|avx512|amx forces an instruction set.");
   int thread_count = 0;
-  app.add_option("--threads", thread_count, "Threads to use (default: the cores there are)")->check(CLI::PositiveNumber);
+  app.add_option("--threads", thread_count, "Threads to use (default: the cores there are)")
+      ->check(CLI::Range(1, 4096));
   app.fallthrough();
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return std::string("glassformer: ") + error.what() + "; see --help\n";
+  });
   Action action;
   add_train(app, action);
   add_translate(app, action);

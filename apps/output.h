@@ -28,6 +28,8 @@ inline void flush_output() {
   throw SystemError(std::string("standard output: cannot be written: ") + std::strerror(errno));
 }
 
-inline void say(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+// Nobody need be listening: words that cannot be written are lost, and nothing else is.
+inline void say_raw(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
+inline void say(const std::string& text) { say_raw(text + "\n"); }
 
 }  // namespace glass::program

@@ -47,9 +47,10 @@ std::string chart_svg(const std::string& title, const std::vector<Curve>& curves
   constexpr int grid_lines = 5;
   for (int i = 0; i < grid_lines; ++i) {
     const double value = y.low + (y.high - y.low) * i / (grid_lines - 1);
-    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>"
-                       "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.3g}</text>\n",
-                       left, width - right, at_y(value), at_y(value), left - 6, at_y(value) + 4, value);
+    svg += fmt::format(
+        "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>"
+        "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.3g}</text>\n",
+        left, width - right, at_y(value), at_y(value), left - 6, at_y(value) + 4, value);
   }
   double legend = left;
   for (const Curve& curve : curves) {
@@ -57,9 +58,10 @@ std::string chart_svg(const std::string& title, const std::vector<Curve>& curves
     for (size_t i = 0; i < curve.values.size(); ++i) {
       points += fmt::format("{:.1f},{:.1f} ", at_x(curve.first_x + static_cast<double>(i)), at_y(curve.values[i]));
     }
-    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", points, curve.color,
-                       curve.dashed ? " stroke-dasharray=\"6 4\"" : "");
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", legend, height - 8, curve.color, escaped(curve.name));
+    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", points,
+                       curve.color, curve.dashed ? " stroke-dasharray=\"6 4\"" : "");
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", legend, height - 8, curve.color,
+                       escaped(curve.name));
     legend += 16 + 8 * static_cast<double>(curve.name.size());
   }
   return svg + "</svg>\n";

@@ -28,7 +28,7 @@ ProgressView::ProgressView()
 ProgressView::~ProgressView() { clear_bar(); }
 
 void ProgressView::clear_bar() {
-  if (bar_shown_) fmt::print(stderr, "\r\033[K");
+  if (bar_shown_) say_raw("\r\033[K");
   bar_shown_ = false;
 }
 
@@ -52,7 +52,7 @@ void ProgressView::on_progress(int64_t step, int64_t total, double fraction, dou
   if (total > 0) line += fmt::format("/{}", total);
   line += fmt::format("  {:.0f} tokens/s", tokens_per_second);
   if (fraction > 0) line += fmt::format("  {} left", duration_text(elapsed * (1 - fraction) / fraction));
-  fmt::print(stderr, "{}", line);
+  say_raw(line);
   bar_shown_ = true;
 }
 

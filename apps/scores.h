@@ -1,8 +1,9 @@
 // BLEU and chrF with signature and interval, as text or JSON.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "glassformer/decode/bleu.h"

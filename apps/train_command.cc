@@ -41,7 +41,8 @@ std::string keys_help() {
 }
 
 Recipe make_recipe(const Options& o) {
-  if (!o.recipe.empty() && o.resume) throw InputError("train: --resume goes on with the run's own recipe; name no other");
+  if (!o.recipe.empty() && o.resume)
+    throw InputError("train: --resume goes on with the run's own recipe; name no other");
   Recipe recipe = o.resume ? recipe_of_run(o.directory) : o.recipe.empty() ? Recipe() : read_recipe(o.recipe);
   for (const std::string& setting : o.settings) set_in_recipe(recipe, setting);
   if (o.replace_invalid) recipe.data.replace_invalid = true;
@@ -58,7 +59,8 @@ int run(const Options& o) {
   ProgressView view;
   const TrainResult result = train(recipe, {o.directory, o.resume, &stop_requested}, view);
   if (result.reason == StopReason::requested) {
-    view.on_note(fmt::format("stopped at step {}; go on with: glassformer train --resume --out {}", result.step, o.directory));
+    view.on_note(
+        fmt::format("stopped at step {}; go on with: glassformer train --resume --out {}", result.step, o.directory));
     return 0;
   }
   view.on_note(fmt::format("{} after {} updates, {:.1f} minutes of training; the model is {}",

@@ -14,12 +14,13 @@ namespace {
 struct Options {
   std::string model, input;
   SearchFlags search;
-  bool replace_invalid = false, json = false;
+  bool replace_invalid = false, json = false, with_scores = false;
 };
 
 // "LINE ||| TEXT ||| score S = log p P / length L ||| N tokens", a line for each hypothesis
 std::string nbest_lines(int64_t line, const Translation& translation) {
   std::string out;
+  if (translation.nbest.empty()) return fmt::format("{} |||  ||| a blank line ||| 0 tokens\n", line);
   for (size_t i = 0; i < translation.nbest.size(); ++i) {
     const Hypothesis& h = translation.nbest[i];
     out += fmt::format("{} ||| {} ||| score {:.4f} = log p {:.4f} / length {:.4f} ||| {} tokens{}\n", line,
@@ -65,13 +66,17 @@ int run(const Options& o) {
                      for (size_t i = 0; i < translations.size(); ++i) {
                        ++line;
                        cut += translations[i].source_was_cut;
-                       print(o.json                ? json_line(line, sources[i], translations[i])
-                             : o.search.nbest > 1 ? nbest_lines(line, translations[i])
-                                                  : on_one_line(translations[i].text) + "\n");
+                       print(o.json          ? json_line(line, sources[i], translations[i])
+                             : o.with_scores ? nbest_lines(line, translations[i])
+                                             : on_one_line(translations[i].text) + "\n");
                      }
                      flush_output();
                    });
-  if (cut > 0) say(fmt::format("{} lines were longer than {} tokens and were cut (--max-source)", cut, o.search.max_source));
+  if (cut > 0)
+    say(fmt::format(
+        "{} lines were longer than {} tokens and were cut (--max-source{})", cut,
+        longest_source(translator.saved().model->config, o.search.max_source),
+        translator.saved().model->config.positions == PositionKind::learned ? ", and the model's positions" : ""));
   return 0;
 }
 
@@ -83,12 +88,14 @@ void add_translate(CLI::App& app, Action& action) {
   command->add_option("input", options->input, "Text file, plain or .gz (default: standard input)");
   command->add_option("--model", options->model, "Model file")->required();
   options->search.add_to(*command);
-  command->add_option("--nbest", options->search.nbest, "Print so many hypotheses with their scores (at most --beam)")
-      ->check(CLI::Range(1, 1000));
+  CLI::Option* nbest = command->add_option("--nbest", options->search.nbest,
+                                           "Print so many hypotheses with their scores (at most --beam)");
+  nbest->check(CLI::Range(1, 1000));
   command->add_flag("--replace-invalid", options->replace_invalid, "Put U+FFFD where the input is not UTF-8");
   command->add_flag("--json", options->json, "One JSON object a line");
   command->footer("Example: echo \"I like tea.\" | glassformer translate --model runs/demo/model.safetensors --beam 4");
-  command->callback([options, &action] {
+  command->callback([options, nbest, &action] {
+    options->with_scores = nbest->count() > 0;
     action = [options] {
       if (options->search.nbest > options->search.beam) throw InputError("translate: --nbest is at most --beam");
       return run(*options);

@@ -20,12 +20,14 @@ struct SearchFlags {
     command.add_option("--length-norm", length_norm, "none | average (by |Y|^alpha) | gnmt (by ((5+|Y|)/6)^alpha)")
         ->check(CLI::IsMember({"none", "average", "gnmt"}))
         ->capture_default_str();
-    command.add_option("--alpha", alpha, "Exponent of the length norm")->check(CLI::Range(0.0, 10.0))->capture_default_str();
+    command.add_option("--alpha", alpha, "Exponent of the length norm")
+        ->check(CLI::Range(0.0, 10.0))
+        ->capture_default_str();
     command.add_option("--max-length", max_length, "Longest output in tokens; 0 for 2 x source + 10")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, 1 << 20))
         ->capture_default_str();
     command.add_option("--batch-tokens", batch_tokens, "Tokens computed at once")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
     command.add_option("--max-source", max_source, "Longer lines are cut to so many tokens")
         ->check(CLI::Range(2, 1 << 20))

@@ -8,10 +8,11 @@ using namespace glass;
 
 int main() {
   // Three tokens of width 4; in a real model they come from an embedding.
-  const Tensor x = Tensor::from({1.0f, 0.0f, 1.0f, 0.0f,    // cat
-                                 0.0f, 2.0f, 0.0f, 2.0f,    // sat
-                                 1.0f, 1.0f, 1.0f, 1.0f},   // mat
-                                {3, 4});                    // [T,D]
+  const Tensor x = Tensor::from({1.0f, 0.0f, 1.0f, 0.0f,   // cat
+                                 0.0f, 2.0f, 0.0f, 2.0f,   // sat
+                                 1.0f, 1.0f, 1.0f, 1.0f},  // mat
+                                {3, 4});                   // [T,D]
+
   const Tensor to_query = Tensor::from({1.0f, 0.0f, 1.0f, 0.0f, 0.0f, 1.0f, 0.0f, 1.0f}, {2, 4});  // [K,D]
   const Tensor to_key = Tensor::from({0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 0.0f, 1.0f, 0.0f}, {2, 4});
   const Tensor to_value = Tensor::from({1.0f, 1.0f, 0.0f, 0.0f, 0.0f, 0.0f, 1.0f, 1.0f}, {2, 4});

@@ -28,6 +28,7 @@ int main() {
   const Tensor memory = encoder_layer(source, AttentionMask::none());
   // The lengths need not agree: queries come from the target, keys and values from the memory.
   const Tensor out = decoder_layer(target, memory, AttentionMask::none(), AttentionMask::none());
-  std::printf("memory %s, target %s -> %s\n", memory.shape().text().c_str(), target.shape().text().c_str(), out.shape().text().c_str());
+  std::printf("memory %s, target %s -> %s\n", memory.shape().text().c_str(), target.shape().text().c_str(),
+              out.shape().text().c_str());
   return out.shape() == target.shape() ? 0 : 1;
 }

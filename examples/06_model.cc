@@ -28,7 +28,7 @@ int main() {
   double loss = 0;
   for (int step = 0; step <= 60; ++step) {
     parameters.zero_grads();
-    const Tensor logits = model(source, lengths, target_in);                      // [B,T,V]
+    const Tensor logits = model(source, lengths, target_in);  // [B,T,V]
     const Tensor value = cross_entropy(logits, target_out, {/*smoothing=*/0, /*ignored=*/0});
     backward(value);
     optimizer.step(/*lr=*/0.01);

@@ -24,6 +24,7 @@ static Tensor recorded_silu(const Tensor& x) {
 int main() {
   const Tensor x = Tensor::from({-2.0, -0.5, 0.0, 1.0, 3.0}, {5});
   const GradcheckResult result = gradcheck([](const Tensors& in) { return recorded_silu(in[0]); }, {x});
-  std::printf("silu %s\nworst difference from finite differences %.1e\n", recorded_silu(x).text().c_str(), result.worst);
+  std::printf("silu %s\nworst difference from finite differences %.1e\n", recorded_silu(x).text().c_str(),
+              result.worst);
   return result.ok ? 0 : 1;
 }

@@ -17,7 +17,8 @@ int main() {
   double leaked = 0;
   const ListenToTaps listen([&](const std::string& path, const Tensor& value) {
     if (!path.ends_with("weights")) return;
-    std::printf("%s of head 0:\n%s\n", path.c_str(), value.narrowed(1, 0, 1).contiguous().reshaped({8, 8}).text(2).c_str());
+    std::printf("%s of head 0:\n%s\n", path.c_str(),
+                value.narrowed(1, 0, 1).contiguous().reshaped({8, 8}).text(2).c_str());
     for (Dim q = 0; q < 8; ++q)
       for (Dim k = 0; k < 8; ++k)
         if (!mask.may_attend(0, 0, q, k)) leaked += value.at({0, 0, q, k});

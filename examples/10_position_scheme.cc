@@ -18,7 +18,8 @@ class AlibiPositions : public PositionScheme {
     for (Dim h = 0; h < e.heads; ++h) {
       const double slope = std::pow(2.0, -8.0 * static_cast<double>(h + 1) / static_cast<double>(e.heads));
       for (Dim q = 0; q < e.queries; ++q)
-        for (Dim k = 0; k < e.keys; ++k) *value++ = static_cast<float>(-slope * std::abs(static_cast<double>(e.first_query + q - k)));
+        for (Dim k = 0; k < e.keys; ++k)
+          *value++ = static_cast<float>(-slope * std::abs(static_cast<double>(e.first_query + q - k)));
     }
     return bias;
   }
@@ -39,6 +40,7 @@ int main() {
     return mse(slice(encoder(rotated, AttentionMask::none(), positions), 1, 0, 1), a).item();
   };
   const double without = first_token_moves(nullptr), with = first_token_moves(&alibi);
-  std::printf("reordering the other tokens changes the first one's output by %.1e without positions, %.1e with ALiBi\n", without, with);
+  std::printf("reordering the other tokens changes the first one's output by %.1e without positions, %.1e with ALiBi\n",
+              without, with);
   return without < 1e-10 && with > 1e-6 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// Writes small valid files of each kind for the fuzzers to change: make_seeds DIR, with DIR/{model_file,tokenizer} there.
+// Writes small valid files of each kind for the fuzzers to change: make_seeds DIR, with DIR/{model_file,tokenizer}
+// there.
 #include <fstream>
 #include <string>
 #include <vector>

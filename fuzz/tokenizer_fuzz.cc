@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   try {
     const auto vocabulary = load_vocabulary(bytes);
-    for (const std::string& line : {std::string("Two dogs are running, über 19 ▁ 汤姆."), replace_invalid_utf8(bytes)}) {
+    for (const std::string& line :
+         {std::string("Two dogs are running, über 19 ▁ 汤姆."), replace_invalid_utf8(bytes)}) {
       const auto tokens = vocabulary->encode(line);
       for (const int32_t token : tokens) fuzz::require(token >= 0 && token < vocabulary->size());
       vocabulary->decode(tokens);

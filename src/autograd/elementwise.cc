@@ -39,10 +39,12 @@ Tensor mul(const Tensor& a, const Tensor& b) {
   Tensor y = broadcast_binary("mul", kernels::Binary::mul, a, b);  // y = a·b
   if (!needs_grad({a, b})) return record("mul", y, {a, b}, {});
   const bool to_a = needs_grad({a}), to_b = needs_grad({b});
-  return record("mul", y, {a, b}, [a = save(a), b = save(b), to_a, to_b](const Tensor& dy) {
-    return Tensors{to_a ? sum_to_shape(mul(dy, *b), a->shape()) : Tensor(),
-                   to_b ? sum_to_shape(mul(dy, *a), b->shape()) : Tensor()};
-  });
+  return record("mul", y, {a, b},
+                [a = save(to_b ? a : Tensor()), b = save(to_a ? b : Tensor()), to_a, to_b, sa = a.shape(),
+                 sb = b.shape()](const Tensor& dy) {
+                  return Tensors{to_a ? sum_to_shape(mul(dy, *b), sa) : Tensor(),
+                                 to_b ? sum_to_shape(mul(dy, *a), sb) : Tensor()};
+                });
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {

@@ -1,5 +1,5 @@
-// Products with weights. Both operands are dense matrices, so unlike matmul() they can be rounded to bf16 on the way, and
-// what the backward pass keeps is then half as large.
+// Products with weights. Both operands are dense matrices, so unlike matmul() they can be rounded to bf16 on the way;
+// the backward pass keeps what was rounded.
 #include <utility>
 
 #include "autograd/op_support.h"
@@ -61,9 +61,8 @@ Tensor product(const Operand& a, const Operand& b) {
     return y;
   }
   Tensor y = Tensor::empty({sizes.m, sizes.n}, a.tensor.dtype());
-  for_float(y, [&]<class T>(T) {
-    kernels::gemm(sizes, T{1}, a.matrix<T>(), b.matrix<T>(), T{0}, y.data<T>(), leading);
-  });
+  for_float(y,
+            [&]<class T>(T) { kernels::gemm(sizes, T{1}, a.matrix<T>(), b.matrix<T>(), T{0}, y.data<T>(), leading); });
   return y;
 }
 
@@ -92,8 +91,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!needs_grad(inputs)) return record("linear", y, inputs, {});
   const bool to_x = needs_grad({x}), to_weight = needs_grad({weight}), to_bias = needs_grad({bias});
   return record("linear", y, inputs,
-                [rows = save(rows), weight = save(dense), to_x, to_weight, to_bias, in = x.shape(), type,
-                 count = inputs.size()](const Tensor& dy) {
+                [rows = save(to_weight ? rows : Tensor()), weight = save(to_x ? dense : Tensor()), to_x, to_weight,
+                 to_bias, in = x.shape(), type, count = inputs.size()](const Tensor& dy) {
                   const Tensor upstream = as_rows(dy), drows = upstream.to(type);  // [N,out]
                   Tensors grads(count);
                   if (to_x) grads[0] = product({drows}, {*weight}).reshaped(in);

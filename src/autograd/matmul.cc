@@ -98,10 +98,12 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Tensor y = product(a, b);  // y = a·b
   if (!needs_grad({a, b})) return record("matmul", y, {a, b}, {});
   const bool to_a = needs_grad({a}), to_b = needs_grad({b});
-  return record("matmul", y, {a, b}, [a = save(a), b = save(b), to_a, to_b](const Tensor& dy) {
-    return Tensors{to_a ? sum_to_shape(product(dy, b->transposed(-2, -1)), a->shape()) : Tensor(),
-                   to_b ? right_grad(*a, dy, b->shape()) : Tensor()};
-  });
+  return record("matmul", y, {a, b},
+                [a = save(to_b ? a : Tensor()), b = save(to_a ? b : Tensor()), to_a, to_b, shape_a = a.shape(),
+                 shape_b = b.shape()](const Tensor& dy) {
+                  return Tensors{to_a ? sum_to_shape(product(dy, b->transposed(-2, -1)), shape_a) : Tensor(),
+                                 to_b ? right_grad(*a, dy, shape_b) : Tensor()};
+                });
 }
 
 }  // namespace glass

@@ -11,7 +11,9 @@ Shape resolve(const Tensor& x, Shape shape) {
   int open = -1;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] != -1) {
-      known *= shape[axis];
+      if (shape[axis] < 0 || __builtin_mul_overflow(known, shape[axis], &known)) {
+        throw ShapeError("reshape: " + x.shape().text() + " cannot become " + shape.text());
+      }
     } else if (open < 0) {
       open = axis;
     } else {

@@ -1,6 +1,7 @@
 #include "glassformer/base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "glassformer/base/error.h"
 
@@ -20,9 +22,23 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// A link stays, and what it leads to is replaced; nothing there yet: the path itself.
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  struct stat there {};
+  if (stat(path_.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {  // a device or a pipe: to be written to
+    file_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file_ < 0) fail("cannot be written");
+    return;
+  }
+  path_ = behind_links(path_);
   // The process and the count keep two writers of the same file apart.
   static std::atomic<unsigned> count{0};
   temporary_ = path_ + ".tmp" + std::to_string(getpid()) + "." + std::to_string(count++);
@@ -57,6 +73,10 @@ void AtomicFile::write(const void* data, size_t bytes) {
 }
 
 void AtomicFile::commit() {
+  if (temporary_.empty()) {  // written to already
+    close(std::exchange(file_, -1));
+    return;
+  }
   if (fsync(file_) != 0) fail("cannot write it to disk");
   const int closed = close(file_);
   file_ = -1;

@@ -21,8 +21,8 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Calls work() on this thread and on up to `helpers` others at once; each call returns when nothing is left to do, and
-  // does not throw. Returns false, having done nothing, if another thread has the team.
+  // Calls work() on this thread and on up to `helpers` others at once; each call returns when nothing is left to do,
+  // and does not throw. Returns false, having done nothing, if another thread has the team.
   bool share(int helpers, const std::function<void()>& work);
 
  private:

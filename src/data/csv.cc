@@ -86,6 +86,13 @@ std::vector<size_t> choose_columns(const std::string& path, const Fields& names,
   for (size_t i = 0; wanted.empty() && i < std::min(names.size(), first_row.size()); ++i) {
     if (number(first_row[i])) chosen.push_back(i);
   }
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (names[chosen[i]] != names[chosen[j]]) continue;
+      throw InputError(path + ": two of its columns are called \"" + names[chosen[i]] +
+                       "\", or one is named twice; give each a name of its own");
+    }
+  }
   if (chosen.empty()) throw InputError(path + ": no numeric column in its first row of data; fields end at commas");
   return chosen;
 }
@@ -93,7 +100,8 @@ std::vector<size_t> choose_columns(const std::string& path, const Fields& names,
 }  // namespace
 
 Series read_csv(const std::string& path, const std::vector<std::string>& columns) {
-  std::vector<std::string> lines = read_lines(path);
+  std::vector<std::string> lines =
+      read_lines(path, InvalidUtf8::replace);  // a name may be in any encoding; numbers are ASCII
   while (lines.size() > 1 && lines.back().empty()) lines.pop_back();
   const Fields first = split_fields(lines[0]);
   const size_t first_row = is_header(first, columns) ? 1 : 0;

@@ -132,16 +132,21 @@ void LineReader::check_utf8(std::string& line) const {
   if (valid == line.size()) return;
   if (invalid_ == InvalidUtf8::error) {
     throw InputError(name_ + ":" + std::to_string(line_number_) + ": not valid UTF-8 from byte " +
-                     std::to_string(valid + 1) + " on; convert the file, or go on with --replace-invalid");
+                     std::to_string(valid + 1) +
+                     " on; convert the file, or have such parts replaced (--replace-invalid)");
   }
   line = replace_invalid_utf8(line);
 }
 
-bool LineReader::has_line_ready() const {
-  if (buffer_.find('\n', begin_) != std::string::npos) return true;
-  if (at_end_ || source_->descriptor < 0) return at_end_ ? begin_ < buffer_.size() : true;
-  pollfd waiting{source_->descriptor, POLLIN, 0};
-  return poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLIN) != 0;
+bool LineReader::has_line_ready() {
+  while (buffer_.find('\n', begin_) == std::string::npos) {
+    if (at_end_) return begin_ < buffer_.size();
+    if (source_->descriptor < 0) return true;  // a file does not make anybody wait
+    pollfd waiting{source_->descriptor, POLLIN, 0};
+    if (poll(&waiting, 1, 0) <= 0) return false;
+    fill();  // does not wait: something has come, or the end has
+  }
+  return true;
 }
 
 std::vector<std::string> read_lines(const std::string& path, InvalidUtf8 invalid) {

@@ -20,10 +20,14 @@ double smoothing_value(const BleuOptions& options) {
 
 std::string smoothing_text(const BleuOptions& options) {
   switch (options.smoothing) {
-    case BleuSmoothing::none: return "none";
-    case BleuSmoothing::exp: return "exp";
-    case BleuSmoothing::floor: return fmt::format("floor[{:.2f}]", smoothing_value(options));
-    case BleuSmoothing::add_k: return fmt::format("add-k[{:.2f}]", smoothing_value(options));
+    case BleuSmoothing::none:
+      return "none";
+    case BleuSmoothing::exp:
+      return "exp";
+    case BleuSmoothing::floor:
+      return fmt::format("floor[{:.2f}]", smoothing_value(options));
+    case BleuSmoothing::add_k:
+      return fmt::format("add-k[{:.2f}]", smoothing_value(options));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "decode/search_options.h"
 #include "glassformer/base/error.h"
 #include "glassformer/data/vocabulary.h"
 
@@ -264,7 +265,9 @@ class Search {
   std::vector<std::vector<Hypothesis>> results_;
 };
 
-void check_options(const SearchOptions& o) {
+}  // namespace
+
+void check_search_options(const SearchOptions& o) {
   if (o.beam < 1 || o.nbest < 1 || o.nbest > o.beam) {
     throw ValueError("search: beam is 1 or more and nbest between 1 and beam, got beam " + std::to_string(o.beam) +
                      ", nbest " + std::to_string(o.nbest));
@@ -278,11 +281,9 @@ void check_options(const SearchOptions& o) {
   }
 }
 
-}  // namespace
-
 std::vector<std::vector<Hypothesis>> search(const TranslationModel& model, const Tensor& source,
                                             const Tensor& source_lengths, const SearchOptions& options) {
-  check_options(options);
+  check_search_options(options);
   const NoGrad values_only;
   return Search(model, source, source_lengths, options).run();
 }

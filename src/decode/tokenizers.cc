@@ -152,11 +152,16 @@ std::vector<std::u32string> bleu_tokenize(BleuTokenizer tokenizer, std::string_v
   if (fold_case) text = lowercase(text);
   text = strip_end(std::move(text));
   switch (tokenizer) {
-    case BleuTokenizer::v13a: return tokenize_13a(text);
-    case BleuTokenizer::zh: return tokenize_zh(text);
-    case BleuTokenizer::chars: return split_at_spaces(space_around(text, [](char32_t) { return true; }));
-    case BleuTokenizer::intl: return tokenize_intl(text);
-    case BleuTokenizer::none: break;
+    case BleuTokenizer::v13a:
+      return tokenize_13a(text);
+    case BleuTokenizer::zh:
+      return tokenize_zh(text);
+    case BleuTokenizer::chars:
+      return split_at_spaces(space_around(text, [](char32_t) { return true; }));
+    case BleuTokenizer::intl:
+      return tokenize_intl(text);
+    case BleuTokenizer::none:
+      break;
   }
   return split_at_spaces(text);
 }

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "glassformer/base/error.h"
 #include "glassformer/data/text.h"
 #include "glassformer/decode/translator.h"
@@ -9,20 +11,17 @@ void translate_stream(
     const std::function<void(const std::vector<std::string>&, const std::vector<Translation>&)>& sink) {
   std::vector<std::string> waiting;
   const auto answer = [&] {
-    if (!waiting.empty()) sink(waiting, translator.translate(waiting, options));
-    waiting.clear();
+    const std::vector<std::string> block_lines = std::exchange(waiting, {});
+    if (!block_lines.empty()) sink(block_lines, translator.translate(block_lines, options));
   };
-  const auto next = [&](std::string& line) {
-    try {
-      return lines.next(line);
-    } catch (const InputError&) {
-      answer();
-      throw;
+  try {
+    for (std::string line; lines.next(line);) {
+      waiting.push_back(line);
+      if (waiting.size() >= block || !lines.has_line_ready()) answer();
     }
-  };
-  for (std::string line; next(line);) {
-    waiting.push_back(line);
-    if (waiting.size() >= block || !lines.has_line_ready()) answer();
+  } catch (const InputError&) {
+    answer();
+    throw;
   }
   answer();
 }

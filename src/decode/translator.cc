@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
+#include "decode/search_options.h"
 #include "glassformer/autograd/tap.h"
 #include "glassformer/base/error.h"
+#include "glassformer/data/text.h"
 
 namespace glass {
 
@@ -50,21 +53,26 @@ std::vector<std::vector<size_t>> batches_by_length(const std::vector<Tokens>& so
 // The tokens of a line with EOS, within the limit; notes what became of a line above it.
 Tokens source_tokens(const SavedTranslation& saved, const std::string& line, const TranslateOptions& options,
                      Translation& translation) {
-  const TransformerConfig& config = saved.model->config;
-  int64_t limit = options.max_source;
-  if (config.positions == PositionKind::learned) limit = std::min(limit, config.max_positions);
+  const int64_t limit = longest_source(saved.model->config, options.max_source);
   const auto most = static_cast<size_t>(limit - 1);  // EOS comes on top
-  Tokens tokens = saved.source->encode(line);
-  if (tokens.size() > most) {
+  // No token needs so many bytes: what lies behind them is not looked at, and takes no memory.
+  constexpr size_t most_bytes_of_a_token = 256;
+  const std::string_view front = std::string_view(line).substr(0, most_bytes_of_a_token * (most + 1));
+  Tokens tokens = saved.source->encode(front.substr(0, valid_utf8_prefix(front)));
+  if (tokens.size() > most || front.size() < line.size()) {
     const bool skip = options.long_lines == LongLines::skip;
     (skip ? translation.source_was_skipped : translation.source_was_cut) = true;
-    tokens.resize(skip ? 0 : most);
+    tokens.resize(skip ? 0 : std::min(tokens.size(), most));
   }
   tokens.push_back(eos_token);
   return tokens;
 }
 
 }  // namespace
+
+int64_t longest_source(const TransformerConfig& config, int64_t wanted) {
+  return config.positions == PositionKind::learned ? std::min(wanted, config.max_positions) : wanted;
+}
 
 Translator Translator::load(const std::string& path) { return Translator(load_translation(path)); }
 
@@ -77,6 +85,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
   if (options.batch_tokens < 1 || options.max_source < 2) {
     throw ValueError("translate: batch_tokens is 1 or more and max_source 2 or more");
   }
+  check_search_options(options.search);
   std::vector<Translation> out(lines.size());
   std::vector<Tokens> sources;
   for (size_t i = 0; i < lines.size(); ++i) sources.push_back(source_tokens(*saved_, lines[i], options, out[i]));

@@ -124,14 +124,17 @@ Names pieces_of(const Vocabulary& vocabulary, const std::vector<int32_t>& tokens
   return pieces;
 }
 
-Tensor one_row(const std::vector<int32_t>& tokens) { return Tensor::from(tokens, {1, static_cast<Dim>(tokens.size())}); }
+Tensor one_row(const std::vector<int32_t>& tokens) {
+  return Tensor::from(tokens, {1, static_cast<Dim>(tokens.size())});
+}
 
-const MultiHeadAttention& attention_of(const TranslationModel& model, AttentionKind kind, Dim layer, std::string& path) {
+const MultiHeadAttention& attention_of(const TranslationModel& model, AttentionKind kind, Dim layer,
+                                       std::string& path) {
   const bool in_encoder = kind == AttentionKind::encoder;
   const size_t layers = in_encoder ? model.encoder.layers.size() : model.decoder.layers.size();
   const Dim place = checked_place("layer", layer, static_cast<Dim>(layers));
   const auto at = static_cast<size_t>(place);
-  const MultiHeadAttention& attention = in_encoder                         ? model.encoder.layers[at].self_attn
+  const MultiHeadAttention& attention = in_encoder                       ? model.encoder.layers[at].self_attn
                                         : kind == AttentionKind::decoder ? model.decoder.layers[at].self_attn
                                                                          : model.decoder.layers[at].cross_attn;
   path = attention.path();
@@ -166,7 +169,8 @@ AttentionExplanation explain_model(const SavedTranslation& saved, const std::str
   in.push_back(eos_token);
   const Tensor ids = one_row(in), lengths = Tensor::from(std::vector<int32_t>{static_cast<int32_t>(in.size())}, {1});
   const NoGrad values_only;
-  std::vector<int32_t> out = target ? saved.target->encode(*target) : search(*saved.model, ids, lengths, {})[0][0].tokens;
+  std::vector<int32_t> out =
+      target ? saved.target->encode(*target) : search(*saved.model, ids, lengths, {})[0][0].tokens;
   out.insert(out.begin(), bos_token);
 
   Recorded recorded;

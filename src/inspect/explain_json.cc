@@ -28,8 +28,13 @@ Json rows_json(const Tensor& x, const std::function<Json(Dim, Dim)>& cell) {
 
 Json step_json(const HeadMatrix& m) {
   const auto masked = [&](Dim i, Dim j) { return m.allowed.defined() && m.allowed.at({i, j}) == 0; };
-  Json json{{"step", m.step}, {"name", m.name}, {"formula", m.formula}, {"axes", m.axes},
-            {"shape", shape_json(m.values.shape())}, {"rows", m.rows}, {"columns", m.columns}};
+  Json json{{"step", m.step},
+            {"name", m.name},
+            {"formula", m.formula},
+            {"axes", m.axes},
+            {"shape", shape_json(m.values.shape())},
+            {"rows", m.rows},
+            {"columns", m.columns}};
   json["values"] = rows_json(m.values, [&](Dim i, Dim j) {
     return masked(i, j) && !m.is_share ? Json(nullptr) : number(m.values.at({i, j}));
   });

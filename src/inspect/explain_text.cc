@@ -27,7 +27,9 @@ int longest(const std::vector<std::string>& names) {
   return width;
 }
 
-bool is_masked(const HeadMatrix& m, Dim row, Dim column) { return m.allowed.defined() && m.allowed.at({row, column}) == 0; }
+bool is_masked(const HeadMatrix& m, Dim row, Dim column) {
+  return m.allowed.defined() && m.allowed.at({row, column}) == 0;
+}
 
 std::string on_color(const std::string& text, Color c) {
   return fmt::format("\x1b[48;2;{};{};{}m\x1b[38;5;{}m{}\x1b[0m", c.red, c.green, c.blue, c.is_dark() ? 231 : 16, text);
@@ -38,7 +40,8 @@ class Table {
   Table(const HeadMatrix& matrix, const ExplainTextOptions& options)
       : m_(matrix),
         color_(options.color),
-        shown_(options.most_columns > 0 ? std::min(matrix.values.size(1), options.most_columns) : matrix.values.size(1)),
+        shown_(options.most_columns > 0 ? std::min(matrix.values.size(1), options.most_columns)
+                                        : matrix.values.size(1)),
         names_(longest(matrix.rows)),
         cell_(std::max(8, longest(matrix.columns) + 1)),
         largest_(largest_absolute(matrix.values)) {}
@@ -140,7 +143,8 @@ class Worked {
       if (is_masked(weights, query_, j)) continue;
       ++allowed;
       if (shown == most_terms) continue;
-      terms += fmt::format("{}{:.3f}·{:.3f}", shown > 0 ? " + " : "", weights.values.at({query_, j}), value("value", j, 0));
+      terms +=
+          fmt::format("{}{:.3f}·{:.3f}", shown > 0 ? " + " : "", weights.values.at({query_, j}), value("value", j, 0));
       ++shown;
     }
     return fmt::format("   {}, column k0: {}{} = {:.3f}\n", query_name(), terms, shown < allowed ? " + …" : "",

@@ -59,14 +59,15 @@ std::string matrix_svg(const HeadMatrix& m, double left, double& width, double& 
     for (Dim j = 0; j < m.values.size(1); ++j) {
       const bool forbidden = m.allowed.defined() && m.allowed.at({i, j}) == 0;
       const double value = m.values.at({i, j});
-      svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}, {}: {}</title></rect>\n",
-                         x0 + cell * static_cast<double>(j), y, cell - 1, cell - 1,
-                         forbidden ? "url(#forbidden)" : hex(cell_color(m, value, largest)),
-                         escaped(m.rows[static_cast<size_t>(i)]), escaped(m.columns[static_cast<size_t>(j)]),
-                         forbidden ? "masked" : fmt::format("{:.4f}", value));
+      svg += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}, {}: {}</title></rect>\n",
+          x0 + cell * static_cast<double>(j), y, cell - 1, cell - 1,
+          forbidden ? "url(#forbidden)" : hex(cell_color(m, value, largest)), escaped(m.rows[static_cast<size_t>(i)]),
+          escaped(m.columns[static_cast<size_t>(j)]), forbidden ? "masked" : fmt::format("{:.4f}", value));
     }
   }
-  width = std::max(names + cell * static_cast<double>(m.values.size(1)), letter * static_cast<double>(m.name.size() + m.axes.size() + 4));
+  width = std::max(names + cell * static_cast<double>(m.values.size(1)),
+                   letter * static_cast<double>(m.name.size() + m.axes.size() + 4));
   height = y0 + cell * static_cast<double>(m.values.size(0));
   return svg;
 }
@@ -76,8 +77,16 @@ std::string matrix_svg(const HeadMatrix& m, double left, double& width, double& 
 bool Color::is_dark() const { return 0.299 * red + 0.587 * green + 0.114 * blue < 140; }
 
 Color share_color(double share) {
-  static constexpr std::array<Color, 10> cividis{{{0x00, 0x22, 0x4e}, {0x12, 0x35, 0x70}, {0x3b, 0x49, 0x6c}, {0x57, 0x5d, 0x6d}, {0x70, 0x71, 0x73},
-                                                  {0x8a, 0x86, 0x78}, {0xa5, 0x9c, 0x74}, {0xc3, 0xb3, 0x69}, {0xe1, 0xcc, 0x55}, {0xfe, 0xe8, 0x38}}};
+  static constexpr std::array<Color, 10> cividis{{{0x00, 0x22, 0x4e},
+                                                  {0x12, 0x35, 0x70},
+                                                  {0x3b, 0x49, 0x6c},
+                                                  {0x57, 0x5d, 0x6d},
+                                                  {0x70, 0x71, 0x73},
+                                                  {0x8a, 0x86, 0x78},
+                                                  {0xa5, 0x9c, 0x74},
+                                                  {0xc3, 0xb3, 0x69},
+                                                  {0xe1, 0xcc, 0x55},
+                                                  {0xfe, 0xe8, 0x38}}};
   return between(cividis, share);
 }
 
@@ -107,11 +116,14 @@ std::string heat_maps_svg(const std::string& title, const std::vector<HeadMatrix
     left += width + gap;
     bottom = std::max(bottom, height);
   }
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                     "<defs><pattern id=\"forbidden\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-                     "<rect width=\"6\" height=\"6\" fill=\"#eee\"/><path d=\"M0 6 L6 0\" stroke=\"#999\"/></pattern></defs>\n"
-                     "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"white\"/>\n<text x=\"16\" y=\"26\" font-size=\"15\">{2}</text>\n{3}</svg>\n",
-                     left, bottom + 16, escaped(title), body);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n"
+      "<defs><pattern id=\"forbidden\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+      "<rect width=\"6\" height=\"6\" fill=\"#eee\"/><path d=\"M0 6 L6 0\" stroke=\"#999\"/></pattern></defs>\n"
+      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"white\"/>\n<text x=\"16\" y=\"26\" "
+      "font-size=\"15\">{2}</text>\n{3}</svg>\n",
+      left, bottom + 16, escaped(title), body);
 }
 
 }  // namespace glass

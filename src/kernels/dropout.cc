@@ -164,6 +164,7 @@ void dropout_rows(const double* x, int64_t rows, int64_t n, const DropoutRows& a
 template <class T>
 void dropout(const T* x, const DropoutPlace& place, double rate, T* y) {
   const int64_t n1 = place.extents[1], n2 = place.extents[2], n = place.extents[3];
+  if (n == 0) return;
   const DropoutRows first{place.key, 0, 0, 0, drop_threshold(rate), static_cast<float>(1 / (1 - rate))};
   parallel_for(place.extents[0] * n1 * n2, std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n)),
                [&](int64_t begin, int64_t end) {

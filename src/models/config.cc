@@ -2,6 +2,8 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
 
 #include "glassformer/base/error.h"
 
@@ -32,10 +34,9 @@ class Fields {
     if (!reading_) {
       json_[name] = field;
     } else if (take(name)) {
-      try {
-        field = json_.at(name).get<Value>();
-      } catch (const nlohmann::json::exception&) {
-        throw InputError("model configuration: \"" + std::string(name) + "\" has the wrong type: " + json_.at(name).dump());
+      if (!read(json_.at(name), field)) {
+        throw InputError("model configuration: \"" + std::string(name) +
+                         "\" has the wrong type: " + json_.at(name).dump());
       }
     }
   }
@@ -62,7 +63,40 @@ class Fields {
     }
   }
 
+  // A number, or null for none.
+  void optional_number(const char* name, std::optional<double>& field) {
+    if (!reading_) {
+      json_[name] = field ? Json(*field) : Json(nullptr);
+    } else if (json_.contains(name) && json_.at(name).is_null()) {
+      taken_[name] = true;
+      field.reset();
+    } else if (json_.contains(name)) {
+      double number = 0;
+      value(name, number);
+      field = number;
+    }
+  }
+
  private:
+  // Without conversions: a fraction is no whole number, and what does not fit is no number of that type.
+  template <class Value>
+  static bool read(const Json& json, Value& field) {
+    if constexpr (std::is_same_v<Value, bool>) {
+      if (!json.is_boolean()) return false;
+    } else if constexpr (std::is_integral_v<Value>) {
+      if (!json.is_number_integer()) return false;
+      if (json.is_number_unsigned() ? !std::in_range<Value>(json.get<uint64_t>())
+                                    : !std::in_range<Value>(json.get<int64_t>()))
+        return false;
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      if (!json.is_number()) return false;
+    } else if (!json.is_string()) {
+      return false;
+    }
+    field = json.get<Value>();
+    return true;
+  }
+
   bool take(const char* name) {
     taken_[name] = true;
     return json_.contains(name);
@@ -74,9 +108,9 @@ class Fields {
 };
 
 void scale_field(Fields& fields, AttentionScale& scale) {
-  double factor = scale.fixed_factor().value_or(0);
-  fields.value("attention_scale", factor);  // 0 stands for 1/√K
-  scale = factor == 0 ? AttentionScale::inverse_sqrt() : AttentionScale::fixed(factor);
+  std::optional<double> factor = scale.fixed_factor();
+  fields.optional_number("attention_scale", factor);  // null for 1/√K
+  scale = factor ? AttentionScale::fixed(*factor) : AttentionScale::inverse_sqrt();
 }
 
 void final_norm_field(Fields& fields, TransformerConfig& c) {
@@ -119,8 +153,8 @@ void check_ranges(const TransformerConfig& c) {
   constexpr Dim most = Dim{1} << 24;
   auto within = [](Dim value, Dim low) { return value >= low && value <= most; };
   require(within(c.d_model, 1) && within(c.heads, 1) && within(c.d_ff, 1), "d_model, heads and d_ff are 1 or more");
-  require(c.d_model % c.heads == 0, "d_model " + std::to_string(c.d_model) + " is not divisible by heads " +
-                                        std::to_string(c.heads));
+  require(c.d_model % c.heads == 0,
+          "d_model " + std::to_string(c.d_model) + " is not divisible by heads " + std::to_string(c.heads));
   require(c.encoder_layers >= 1 && c.decoder_layers >= 1 && c.encoder_layers <= 1000 && c.decoder_layers <= 1000,
           "layers are between 1 and 1000");
   for (const double rate : {c.dropout.embedding, c.dropout.attention, c.dropout.feed_forward, c.dropout.residual}) {
@@ -133,8 +167,8 @@ void check_ranges(const TransformerConfig& c) {
 }  // namespace
 
 StackOptions TransformerConfig::encoder_options() const {
-  return {d_model, heads,   d_ff,           encoder_layers,
-          norm,    final_norm.value_or(norm == NormScheme::pre), activation, dropout, attention_scale};
+  return {d_model,    heads,   d_ff,           encoder_layers, norm, final_norm.value_or(norm == NormScheme::pre),
+          activation, dropout, attention_scale};
 }
 
 StackOptions TransformerConfig::decoder_options() const {

@@ -41,7 +41,8 @@ TranslationModel::TranslationModel(const TransformerConfig& c)
 
 Tensor TranslationModel::encode(const Tensor& source, const Tensor& source_lengths) const {
   const Tensor x = encoder_positions->embed(source_embedding(source), 0);  // [B,S,D]
-  return encoder(source_dropout(tap("source_input", x)), AttentionMask::lengths(source_lengths), encoder_positions.get());
+  return encoder(source_dropout(tap("source_input", x)), AttentionMask::lengths(source_lengths),
+                 encoder_positions.get());
 }
 
 Tensor TranslationModel::decode(const Tensor& target, const Tensor& memory, const Tensor& source_lengths,
@@ -55,8 +56,8 @@ Tensor TranslationModel::decode(const Tensor& target, const Tensor& memory, cons
 Tensor TranslationModel::logits(const Tensor& hidden) const { return tap("logits", output(hidden)); }
 
 Tensor TranslationModel::forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target) const {
-  const Tensor memory = encode(source, source_lengths);          // [B,S,D]
-  return logits(decode(target, memory, source_lengths));         // [B,T,V]
+  const Tensor memory = encode(source, source_lengths);   // [B,S,D]
+  return logits(decode(target, memory, source_lengths));  // [B,T,V]
 }
 
 }  // namespace glass

@@ -54,7 +54,8 @@ namespace {
 Dim checked_heads(const AttentionOptions& options) {
   if (options.heads < 1 || options.d_model < 1 || options.d_model % options.heads != 0) {
     throw ShapeError("multi-head attention: d_model " + std::to_string(options.d_model) +
-                     " is not divisible by heads " + std::to_string(options.heads) + "; each head has d_model/heads columns");
+                     " is not divisible by heads " + std::to_string(options.heads) +
+                     "; each head has d_model/heads columns");
   }
   return options.heads;
 }

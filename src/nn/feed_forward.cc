@@ -4,9 +4,7 @@
 
 namespace glass {
 
-Tensor activate(Activation activation, const Tensor& x) {
-  return activation == Activation::relu ? relu(x) : gelu(x);
-}
+Tensor activate(Activation activation, const Tensor& x) { return activation == Activation::relu ? relu(x) : gelu(x); }
 
 FeedForward::FeedForward(Module* parent, std::string name, Dim d_model, Dim d_ff, Activation activation_,
                          double dropout_rate)

@@ -33,8 +33,12 @@ void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions&
   const Shape& shape = parameter.shape();
   if (initial == Initial::embedding && options.embeddings == EmbeddingInit::matrix) initial = Initial::matrix;
   switch (initial) {
-    case Initial::zeros: parameter.fill(0); break;
-    case Initial::ones: parameter.fill(1); break;
+    case Initial::zeros:
+      parameter.fill(0);
+      break;
+    case Initial::ones:
+      parameter.fill(1);
+      break;
     case Initial::matrix:
       fill_uniform(parameter, random, static_cast<float>(uniform_bound(options.matrices, shape)));
       break;

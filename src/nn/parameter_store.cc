@@ -35,6 +35,12 @@ ParameterStore::ParameterStore(Module& module) {
   }
 }
 
+Dim ParameterStore::count() const {
+  Dim total = 0;
+  for (const Entry& entry : entries_) total += entry.tensor.numel();
+  return total;
+}
+
 void ParameterStore::zero_grads() { grads_.fill(0); }
 
 }  // namespace glass

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "glassformer/base/atomic_file.h"
 #include "glassformer/base/error.h"
@@ -103,15 +104,12 @@ class Reader {
 
   // Rejects nesting beyond what the format has (three levels) before it can cost anything, and names that come twice.
   Json parse(const std::string& text) const {
-    std::vector<std::map<std::string, bool>> keys;
+    std::set<std::string> keys;
     bool too_deep = false, twice = false;
     auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
       too_deep |= depth > 4;
       if (event == Json::parse_event_t::key && depth == 1) {
-        if (keys.empty()) keys.emplace_back();
-        bool& seen = keys[0][value.get<std::string>()];
-        twice |= seen;
-        seen = true;
+        twice |= !keys.insert(value.get<std::string>()).second;
       }
       return !too_deep;
     };

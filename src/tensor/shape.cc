@@ -30,6 +30,7 @@ int Shape::resolve_axis(int axis) const {
 Dim Shape::numel() const {
   Dim count = 1;
   for (const Dim dim : *this) {
+    if (dim < 0) throw ShapeError("shape " + text() + " has a negative extent");
     if (__builtin_mul_overflow(count, dim, &count)) throw ShapeError("shape " + text() + " has too many elements");
   }
   return count;

@@ -197,7 +197,7 @@ Tensor Tensor::expanded(const Shape& shape) const {
   Shape strides = shape;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const Dim extent = axis < added ? 1 : size(axis - added);
-    if (added < 0 || (extent != shape[axis] && extent != 1)) {
+    if (added < 0 || shape[axis] < 0 || (extent != shape[axis] && extent != 1)) {
       throw ShapeError("expand: " + impl_->shape.text() + " does not broadcast to " + shape.text());
     }
     strides[axis] = extent == 1 ? 0 : impl_->strides[axis - added];

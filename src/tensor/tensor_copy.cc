@@ -22,9 +22,8 @@ kernels::Layout layout(const Tensor& tensor) {
 void Tensor::copy_from(const Tensor& source) {
   const Tensor from = source.expanded(shape());
   dispatch(dtype(), [&]<class To>(To*) {
-    dispatch(from.dtype(), [&]<class From>(From*) {
-      kernels::copy(from.data<From>(), layout(from), data<To>(), layout(*this));
-    });
+    dispatch(from.dtype(),
+             [&]<class From>(From*) { kernels::copy(from.data<From>(), layout(from), data<To>(), layout(*this)); });
   });
   mark_changed();
 }

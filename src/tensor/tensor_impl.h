@@ -31,12 +31,18 @@ struct TensorImpl {
 template <class F>
 decltype(auto) dispatch(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f64: return f(static_cast<double*>(nullptr));
-    case DType::bf16: return f(static_cast<bfloat16*>(nullptr));
-    case DType::i32: return f(static_cast<int32_t*>(nullptr));
-    case DType::i64: return f(static_cast<int64_t*>(nullptr));
-    case DType::boolean: return f(static_cast<bool*>(nullptr));
-    case DType::f32: break;
+    case DType::f64:
+      return f(static_cast<double*>(nullptr));
+    case DType::bf16:
+      return f(static_cast<bfloat16*>(nullptr));
+    case DType::i32:
+      return f(static_cast<int32_t*>(nullptr));
+    case DType::i64:
+      return f(static_cast<int64_t*>(nullptr));
+    case DType::boolean:
+      return f(static_cast<bool*>(nullptr));
+    case DType::f32:
+      break;
   }
   return f(static_cast<float*>(nullptr));
 }

@@ -32,6 +32,7 @@ std::string state_to_json(const RunState& s) {
               {"best_bleu", optional_json(s.best.bleu)},
               {"best_chrf", optional_json(s.best.chrf)},
               {"validations_without_best", s.validations_without_best},
+              {"data_fingerprint", s.data_fingerprint},
               {"average_steps", s.average_steps}}
       .dump();
 }
@@ -49,7 +50,9 @@ RunState state_from_json(const std::string& text) {
   s.best = {optional_from(json.at("best_nll")).value_or(std::numeric_limits<double>::infinity()),
             optional_from(json.at("best_bleu")), optional_from(json.at("best_chrf"))};
   s.validations_without_best = json.at("validations_without_best").get<int64_t>();
+  s.data_fingerprint = json.at("data_fingerprint").get<uint64_t>();
   s.average_steps = json.at("average_steps").get<std::vector<int64_t>>();
+  if (s.step < 0 || s.epoch < 0 || s.next_batch < 0) throw InputError("its run state is damaged: a negative count");
   return s;
 }
 
@@ -76,6 +79,8 @@ RunState restore_checkpoint(const SafeTensors& contents, const std::string& path
     return restored;
   } catch (const Json::exception& error) {
     throw InputError(path + ": its run state is damaged: " + error.what());
+  } catch (const InputError& error) {
+    throw InputError(path + ": " + error.what());
   }
 }
 

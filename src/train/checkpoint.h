@@ -20,6 +20,7 @@ struct RunState {
   int64_t best_step = 0;       // 0 if there was no validation yet
   ValidationScore best;
   int64_t validations_without_best = 0;
+  uint64_t data_fingerprint = 0;
   std::vector<int64_t> average_steps;  // whose weights are in average/
 };
 

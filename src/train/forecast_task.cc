@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "glassformer/autograd/ops.h"
@@ -68,7 +69,6 @@ class ForecastTask : public TrainingTask {
   }
 
   Module& module() override { return *model_; }
-  const char* unit() const override { return "values"; }
   const Notes& notes() const override { return notes_; }
 
   int64_t begin_epoch(int64_t epoch) override {
@@ -119,7 +119,13 @@ class ForecastTask : public TrainingTask {
     const NoGrad values_only;
     const LossSum sum = loss(0);
     const double measured = sum.nll / static_cast<double>(sum.terms);
-    return {measured, measured, fmt::format("first loss (mean squared error) {:.3f}", measured)};
+    return {measured, measured, true, fmt::format("first loss (mean squared error) {:.3f}", measured)};
+  }
+
+  uint64_t data_fingerprint() const override {
+    uint64_t hash = 0;
+    for (const double value : data_.train.future.to_vector()) hash = hash_combine(hash, std::bit_cast<uint64_t>(value));
+    return hash;
   }
 
   SafeTensors contents(const ModelInfo& info) const override { return forecast_contents(*model_, data_.setup, info); }

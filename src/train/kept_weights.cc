@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "glassformer/autograd/ops.h"
 #include "glassformer/base/error.h"
 #include "glassformer/base/isa.h"
@@ -11,6 +13,16 @@ namespace glass {
 namespace {
 
 constexpr const char* step_key = "step";
+
+// Throws InputError if the file does not say.
+int64_t step_of(const SafeTensors& contents) {
+  const auto text = contents.metadata.find(std::string("info.") + step_key);
+  int64_t step = 0;
+  if (text == contents.metadata.end()) throw InputError("the file does not say at which step it was written");
+  const auto [end, fault] = std::from_chars(text->second.data(), text->second.data() + text->second.size(), step);
+  if (fault != std::errc()) throw InputError("the file's step is no number: " + text->second);
+  return step;
+}
 
 }  // namespace
 
@@ -109,7 +121,7 @@ bool KeptWeights::use_average() {
         sum = sum.defined() ? add(sum, mul(tensor, share)) : mul(tensor, share);
       }
     }
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     observer_.on_warning(std::string("no average: ") + error.what());
     return false;
   }
@@ -122,9 +134,9 @@ KeptWeights::Choice KeptWeights::use_best() {
     const SafeTensors best = read_safetensors(files_.best());
     take_parameters(task_.module(), best, files_.best());
     // Its own word on the step: a run that was continued past its end may hold a better one than the state knows of.
-    const int64_t step = std::stoll(best.metadata.at(std::string("info.") + step_key));
+    const int64_t step = step_of(best);
     return {fmt::format("best at step {}", step), step};
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     observer_.on_warning(std::string("the best weights are lost, these are the last: ") + error.what());
     return {fmt::format("last, at step {}", state_.step), state_.step};
   }

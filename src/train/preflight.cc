@@ -104,12 +104,13 @@ TrainingTask::FirstLoss explain_first_loss(const Tensor& logits, const Tensor& l
   }
   const double variance = square - mean * mean, even = std::log(static_cast<double>(classes));
   const bool close = std::abs(measured - shuffled) < 0.1 * shuffled;
-  return {shuffled, measured,
-          fmt::format("first loss {:.3f}; with the labels shuffled {:.3f}, ln V + variance of the logits / 2 = {:.3f} + "
-                      "{:.3f}: {}",
-                      measured, shuffled, even, variance / 2,
-                      close ? "as it should be"
-                            : "more than 10 % apart; check the initial weights, the labels and the scale of the logits")};
+  return {
+      shuffled, measured, close,
+      fmt::format("first loss {:.3f}; with the labels shuffled {:.3f}, ln V + variance of the logits / 2 = {:.3f} + "
+                  "{:.3f}: {}",
+                  measured, shuffled, even, variance / 2,
+                  close ? "as it should be"
+                        : "more than 10 % apart; check the initial weights, the labels and the scale of the logits")};
 }
 
 std::string first_non_finite(const std::function<void()>& forward) {

@@ -4,8 +4,10 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "glassformer/base/error.h"
@@ -130,7 +132,21 @@ std::string place(const std::string& name, const toml::source_region& region) {
   return name + ":" + std::to_string(region.begin.line);
 }
 
+// The parser calls itself for each part of a dotted key; no key has more than two.
+bool has_deep_key(const std::string& text) {
+  constexpr int most_parts = 100;
+  int parts = 0;
+  for (const char c : text) {
+    const bool in_key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '"' ||
+                        c == '\'' || c == ' ' || c == '\t';
+    parts = c == '.' ? parts + 1 : in_key ? parts : 0;
+    if (parts > most_parts) return true;
+  }
+  return false;
+}
+
 toml::table parse_toml(const std::string& text, const std::string& name) {
+  if (has_deep_key(text)) throw InputError(name + ": not a recipe: a key of more than a hundred parts");
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
@@ -206,12 +222,30 @@ Recipe read_recipe(const std::string& path) {
   return recipe;
 }
 
+namespace {
+
+// Takes the value of a key that may have none; false if it must have one.
+struct Unset {
+  template <class T>
+  bool operator()(std::optional<T>* slot) const {
+    slot->reset();
+    return true;
+  }
+  template <class T>
+  bool operator()(T*) const {
+    return false;
+  }
+};
+
+}  // namespace
+
 void set_in_recipe(Recipe& recipe, const std::string& assignment) {
   const size_t equals = assignment.find('=');
   const std::string where = "--set " + assignment;
   if (equals == std::string::npos) throw InputError(where + ": use --set section.key=value");
   const std::string path = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   const RecipeKey& key = find_key(path, where);
+  if (value.empty() && std::visit(Unset(), key.slot(recipe))) return;
   const bool is_text = std::holds_alternative<std::string*>(key.slot(recipe));
   const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'');
   toml::table table;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "glassformer/base/error.h"
+#include "glassformer/data/text.h"
 #include "glassformer/train/recipe.h"
 
 namespace glass {
@@ -42,7 +43,22 @@ void check_translation(const Recipe& r) {
 
 }  // namespace
 
+namespace {
+
+// The run keeps them in its recipe, which is UTF-8.
+void require_utf8_paths(Recipe r) {
+  for (const RecipeKey& key : recipe_keys()) {
+    const RecipeKey::Slot slot = key.slot(r);
+    if (!key.is_path || !std::holds_alternative<std::string*>(slot)) continue;
+    const std::string& path = *std::get<std::string*>(slot);
+    require(valid_utf8_prefix(path) == path.size(), key.path() + ": the file's name is not UTF-8; rename it");
+  }
+}
+
+}  // namespace
+
 void check_recipe(const Recipe& r) {
+  require_utf8_paths(r);
   require(r.model.d_model % r.model.heads == 0,
           fmt::format("model.d_model {} is not divisible by model.heads {}", r.model.d_model, r.model.heads));
   parse_scale(r.model.attention_scale);

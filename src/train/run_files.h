@@ -8,10 +8,16 @@
 
 namespace glass {
 
+// Holds the folder for one process at a time, by a lock on its file "run.state", which also says whether the run there
+// has come to its end.
 class RunFiles {
  public:
-  // Makes the folder, and removes what a killed run left half-written in it. Throws SystemError.
+  // Makes the folder, and removes what a killed run left half-written in it. Throws SystemError if that cannot be done,
+  // InputError for no folder's name, or one in which another process trains.
   explicit RunFiles(std::string directory);
+  ~RunFiles();
+  RunFiles(const RunFiles&) = delete;
+  RunFiles& operator=(const RunFiles&) = delete;
 
   std::string path(const char* name) const;
   std::string checkpoint() const { return path("checkpoint.safetensors"); }
@@ -19,9 +25,13 @@ class RunFiles {
   std::string model() const { return path("model.safetensors"); }
   std::string average(int64_t step) const;
 
-  // Throws InputError if the folder holds a run that stopped before its end: a new one would destroy it.
-  void require_no_unfinished_run() const;
-  // Removes an earlier run's files.
+  // Throws InputError if a new run would destroy something: a run that stopped before its end, or files that are no
+  // run's.
+  void require_free() const;
+  // From here on the folder holds a run that has not come to its end.
+  void begin();
+  void finish();
+  // Removes an earlier run's files, but for its model, which stays until there is another.
   void clear();
   void write_recipe(const Recipe& recipe) const;
   void remove_averages_except(const std::vector<int64_t>& steps) const;
@@ -32,7 +42,12 @@ class RunFiles {
   void truncate_metrics(uint64_t size);
 
  private:
+  void lock();
+  void write_state(const std::string& state);
+
   std::string directory_;
+  int state_file_ = -1;
+  std::string found_state_;  // what the folder said when it was opened; empty if it was no run's
   uint64_t metrics_size_ = 0;
 };
 

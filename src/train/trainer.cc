@@ -60,32 +60,40 @@ Precision chosen_precision(const Recipe& r) {
 
 class Trainer {
  public:
-  Trainer(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer, const SafeTensors* resumed)
+  Trainer(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer, RunFiles& files,
+          const SafeTensors* resumed)
       : recipe_(recipe),
         precision_(chosen_precision(recipe)),
         options_(options),
         observer_(observer),
-        files_(options.directory),
+        files_(files),
         task_(make_task(recipe, resumed)),
         parameters_(task_->module()),
         optimizer_(parameters_, adamw_options(recipe)),
         schedule_(schedule_options(recipe)),
         kept_(recipe_, files_, *task_, state_, observer_) {
+    state_.data_fingerprint = task_->data_fingerprint();
     if (resumed != nullptr) {
+      const uint64_t fingerprint = state_.data_fingerprint;
       state_ = restore_checkpoint(*resumed, files_.checkpoint(), optimizer_);
+      if (state_.data_fingerprint != fingerprint) {
+        throw InputError(files_.checkpoint() + ": the training data have changed since; start a new run with these");
+      }
       files_.truncate_metrics(state_.metrics_size);
     }
     batches_ = task_->begin_epoch(state_.epoch);
+    if (state_.next_batch > batches_) throw InputError(files_.checkpoint() + ": its run state is damaged");
   }
 
   TrainResult run() {
     for (const std::string& note : task_->notes()) observer_.on_note(note);
     const char* numbers = precision_ == Precision::bf16 ? "bf16" : "float32";
-    observer_.on_note(fmt::format("{} parameters; products with weights in {}", parameters_.size(), numbers));
+    observer_.on_note(fmt::format("{} parameters; products with weights in {}", parameters_.count(), numbers));
     if (state_.step == 0) {
       preflight();
       files_.clear();  // only now: data or a model that do not work cost an earlier run nothing
     }
+    files_.begin();
     files_.write_recipe(with_absolute_paths(recipe_));
     TrainResult result;
     result.reason = loop();
@@ -117,6 +125,7 @@ class Trainer {
     kept_.save_checkpoint(optimizer_, false);
     if (state_.validated_step != state_.step) validate();
     kept_.write_model(result);
+    files_.finish();
   }
 
   // --- before the first update
@@ -125,8 +134,7 @@ class Trainer {
     task_->check_leaks();
     observer_.on_note("leak check: no output depends on later targets or on padding");
     const auto first = task_->first_loss();
-    const bool close = std::abs(first.measured - first.expected) < 0.1 * first.expected;
-    close ? observer_.on_note(first.explanation) : observer_.on_warning(first.explanation);
+    first.is_plausible ? observer_.on_note(first.explanation) : observer_.on_warning(first.explanation);
     estimate();
   }
 
@@ -226,11 +234,15 @@ class Trainer {
     std::string operation = first_non_finite([&] { task_->loss(batch); });
     if (operation.empty())
       operation = "in the backward pass; of the gradients, nearest to the loss, that of " + gradient;
+    std::error_code ignored;
+    const bool has_checkpoint = std::filesystem::exists(files_.checkpoint(), ignored);
     throw NonFiniteError(
-        fmt::format("step {}: {} is not finite. First non-finite value: {}. Batch: {}. The last checkpoint is kept; go "
-                    "on from it with "
-                    "a lower train.lr, more train.warmup_steps or a smaller train.clip_norm",
-                    state_.step + 1, what, operation, task_->describe(batch)));
+        fmt::format("step {}: {} is not finite. First non-finite value: {}. Batch: {}. {} a lower train.lr, more "
+                    "train.warmup_steps "
+                    "or a smaller train.clip_norm",
+                    state_.step + 1, what, operation, task_->describe(batch),
+                    has_checkpoint ? "The last checkpoint is kept; go on from it with"
+                                   : "There is no checkpoint yet; begin again with"));
   }
 
   // --- limits
@@ -281,7 +293,7 @@ class Trainer {
   const Precision precision_;
   const TrainOptions options_;
   TrainObserver& observer_;
-  RunFiles files_;
+  RunFiles& files_;
   std::unique_ptr<TrainingTask> task_;
   ParameterStore parameters_;
   AdamW optimizer_;
@@ -304,19 +316,19 @@ void require_same(const Recipe& run, const Recipe& wanted) {
 
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(recipe);
+  if (options.resume) require_same(recipe_of_run(options.directory), recipe);
+  RunFiles files(options.directory);
   if (!options.resume) {
-    RunFiles(options.directory).require_no_unfinished_run();
-    return Trainer(recipe, options, observer, nullptr).run();
+    files.require_free();
+    return Trainer(recipe, options, observer, files, nullptr).run();
   }
-  require_same(recipe_of_run(options.directory), recipe);
-  const std::string path = RunFiles(options.directory).checkpoint();
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (!std::filesystem::exists(files.checkpoint(), ignored)) {
     observer.on_note("the run was killed before its first checkpoint; it begins again");
-    return Trainer(recipe, options, observer, nullptr).run();
+    return Trainer(recipe, options, observer, files, nullptr).run();
   }
-  const SafeTensors resumed = read_safetensors(path);
-  return Trainer(recipe, options, observer, &resumed).run();
+  const SafeTensors resumed = read_safetensors(files.checkpoint());
+  return Trainer(recipe, options, observer, files, &resumed).run();
 }
 
 }  // namespace glass

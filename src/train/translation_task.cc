@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "glassformer/base/error.h"
+#include "glassformer/base/random.h"
 #include "glassformer/data/text.h"
 #include "glassformer/data/unicode.h"
 #include "glassformer/decode/bleu.h"
@@ -112,6 +113,10 @@ class TranslationTask : public TrainingTask {
       config.target_vocabulary = vocabularies_.target->size();
       model_ = std::make_unique<TranslationModel>(config);
     }
+    for (size_t i = 0; i < texts.train.size(); ++i) {
+      fingerprint_ = hash_combine(fingerprint_, hash_text(texts.train.source[i]));
+      fingerprint_ = hash_combine(fingerprint_, hash_text(texts.train.target[i]));
+    }
     train_ = examples(texts.train, "training");
     valid_ = examples(texts.valid, "validation");
     valid_text_ = std::move(texts.valid);
@@ -121,7 +126,6 @@ class TranslationTask : public TrainingTask {
   }
 
   Module& module() override { return *model_; }
-  const char* unit() const override { return "tokens"; }
   const Notes& notes() const override { return notes_; }
 
   int64_t begin_epoch(int64_t epoch) override {
@@ -158,9 +162,12 @@ class TranslationTask : public TrainingTask {
 
   int64_t largest_batch() const override {
     auto size = [&](const std::vector<int64_t>& rows) {
-      size_t longest = 0;
-      for (const int64_t row : rows) longest = std::max(longest, train_[static_cast<size_t>(row)].target.size());
-      return longest * rows.size();
+      size_t source = 0, target = 0;
+      for (const int64_t row : rows) {
+        source = std::max(source, train_[static_cast<size_t>(row)].source.size());
+        target = std::max(target, train_[static_cast<size_t>(row)].target.size());
+      }
+      return (source + 2 * target) * rows.size();  // a target token passes through more, and has logits
     };
     const auto largest =
         std::max_element(plan_.begin(), plan_.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
@@ -175,6 +182,8 @@ class TranslationTask : public TrainingTask {
     const Tensor logits = (*model_)(batch.source, batch.source_lengths, batch.target_input);  // [B,T,V]
     return explain_first_loss(logits, batch.target_output, pad_token);
   }
+
+  uint64_t data_fingerprint() const override { return fingerprint_; }
 
   SafeTensors contents(const ModelInfo& info) const override {
     return translation_contents(*model_, *vocabularies_.source, *vocabularies_.target, info);
@@ -232,6 +241,7 @@ class TranslationTask : public TrainingTask {
   std::unique_ptr<TranslationModel> model_;
   std::vector<Example> train_, valid_;
   ParallelText valid_text_;
+  uint64_t fingerprint_ = 0;
   std::vector<std::vector<int64_t>> plan_;
 };
 

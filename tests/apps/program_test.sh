@@ -47,6 +47,17 @@ grep -q '"bleu":100.0' out && grep -q '"chrf":100.0' out && grep -q 'version:2' 
 "$program" translate --model $model < <(yes 'a b' | head -n 5000) 2> err | head -n 1 > /dev/null
 [ "${PIPESTATUS[0]}" -eq 0 ] || fail "a broken pipe is not a quiet end"
 
+[ "$(printf 'a b\n\nb a\n' | "$program" translate --model $model --beam 3 --nbest 2 | cut -d' ' -f1 | uniq | tr '\n' ' ')" = "1 2 3 " ] ||
+  fail "n-best has no entry for a blank line"
+printf 'b a\n' | "$program" translate --model $model --nbest 1 | grep -q 'log p' || fail "--nbest 1 shows no score"
+head -c 3000000 /dev/zero | tr '\0' a > endless.txt
+expect 0 'were longer than 1000 tokens' "$program" translate endless.txt --model $model
+printf 'fine\nbad \303( bad\n' > invalid.txt
+expect 0 '' "$program" score invalid.txt invalid.txt --replace-invalid --tokenize none
+expect 1 'cannot' "$program" evaluate --model $model --source source.txt --target target.txt --hypotheses none/there
+printf '\n\n' > blank.txt
+expect 2 'no pair has text' "$program" evaluate --model $model --source blank.txt --target blank.txt
+
 # --- attention explained
 expect 0 '' "$program" explain "cat sat mat" --mask causal --svg map.svg
 grep -q '3. Softmax' out && grep -q 'cat   1.000  masked  masked    1.000' out || { fail "explain"; cat out; }
@@ -81,9 +92,16 @@ for _ in $(seq 200); do [ -f stopped/checkpoint.safetensors ] && break; sleep 0.
 kill -TERM $!; wait $! || fail "SIGTERM does not end with 0"
 grep -q -- '--resume --out stopped' err || fail "no word on how to go on"
 
+# --- nobody listens to its words: training goes on and leaves its model
+"$program" train --out unheard "${data[@]}" "${small[@]}" --set train.steps=60 2>&1 > /dev/null | head -n 1 > /dev/null
+[ -f unheard/model.safetensors ] || fail "a closed standard error ends the training"
+
 # --- bad usage and bad input: 2, with what to do
 expect 2 'COMMAND\|subcommand' "$program"
 expect 2 'm' "$program" translate --model
+expect 2 'see --help' "$program" train --nonsense
+[ "$(wc -l < err)" = 1 ] || fail "an error of usage takes more than a line"
+expect 2 'name' "$program" train "${data[@]}" --set train.steps=1 --out ""
 expect 2 'did you mean "train.lr"' "$program" train "${data[@]}" --set train.rl=1
 expect 2 'not divisible' "$program" train "${data[@]}" --set model.heads=3 --set train.steps=1
 expect 2 'say when to stop' "$program" train "${data[@]}"

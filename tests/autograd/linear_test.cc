@@ -111,7 +111,7 @@ TEST(LinearInBf16, IsAsCloseToFloat32AsEightBitsAre) {
     norm += b[i] * b[i];
   }
   const double error = std::sqrt(difference / norm);
-  EXPECT_LT(error, 1.0 / 256);  // half a unit of the last of 8 bits
+  EXPECT_LT(error, 1.0 / 256);   // half a unit of the last of 8 bits
   EXPECT_GT(error, 1.0 / 4096);  // and float32 it is not
 }
 

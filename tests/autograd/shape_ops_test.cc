@@ -98,6 +98,8 @@ TEST(ShapeOps, Errors) {
   expect_error<ShapeError>([&] { reshape(x, {4}); }, {"reshape", "[2,3]", "[4]"});
   expect_error<ShapeError>([&] { reshape(x, {4, -1}); }, {"reshape", "[2,3]", "[4,-1]"});
   expect_error<ShapeError>([&] { reshape(x, {-1, -1}); }, {"reshape", "[-1,-1]"});
+  expect_error<ShapeError>([&] { reshape(x, {-2, -3}); }, {"reshape", "[2,3]", "[-2,-3]"});
+  expect_error<ShapeError>([&] { reshape(x, {Dim{1} << 62, 4, -1}); }, {"reshape", "[2,3]"});
   expect_error<ValueError>([&] { transpose(x, 0, 2); }, {"2", "[2,3]"});
   expect_error<ShapeError>([&] { permute(x, {0}); }, {"permute", "[2,3]"});
   expect_error<ValueError>([&] { permute(x, {0, 0}); }, {"permute", "twice", "[2,3]"});
@@ -109,6 +111,7 @@ TEST(ShapeOps, Errors) {
   expect_error<ShapeError>([&] { split(x, 2, 1); }, {"split", "[2,3]", "2"});
   expect_error<ShapeError>([&] { split(x, 0, 1); }, {"split"});
   expect_error<ShapeError>([&] { expand(x, {2, 4}); }, {"expand", "[2,3]", "[2,4]"});
+  expect_error<ShapeError>([&] { expand(Tensor::zeros({1}), {-3}); }, {"expand", "[1]", "[-3]"});
   expect_error<ShapeError>([&] { expand(x, {3}); }, {"expand", "[2,3]", "[3]"});
 }
 

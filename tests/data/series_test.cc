@@ -54,6 +54,21 @@ TEST(CsvFile, FaultsNameFileLineAndColumn) {
   EXPECT_TRUE(contains(message_of([&] { read_csv(folder.path("none.csv"), {}); }), "none.csv"));
 }
 
+TEST(CsvFile, EachColumnHasANameOfItsOwn) {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("a.csv", "day,a,a,b\nx,1,2,3\n");
+  EXPECT_TRUE(contains(message_of([&] { read_csv(path, {}); }), "two of its columns are called \"a\""));
+  EXPECT_TRUE(contains(message_of([&] { read_csv(path, {"b", "b"}); }), "\"b\""));
+  EXPECT_EQ(read_csv(path, {"b"}).rows, (std::vector<Row>{{3}}));
+  // In no encoding that is asked for: numbers are the same in all.
+  EXPECT_EQ(read_csv(folder.put("b.csv",
+                                "Temp \xB0"
+                                "C,b\n1,2\n"),
+                     {"b"})
+                .rows,
+            (std::vector<Row>{{2}}));
+}
+
 Series counting(int rows) {
   Series series{{"up", "constant"}, {}};
   for (int i = 0; i < rows; ++i) series.rows.push_back({static_cast<double>(i), 0.1});

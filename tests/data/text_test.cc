@@ -99,8 +99,9 @@ TEST(TextLines, FaultsNameTheFileAndWhatToDo) {
 TEST(TextLines, InvalidTextIsPlaced) {
   const TemporaryFolder folder;
   const std::string path = folder.put("a", "\uFEFFfine\r\nab\xED\xA0\x80\n");
-  EXPECT_EQ(message_of([&] { read_lines(path); }),
-            path + ":2: not valid UTF-8 from byte 3 on; convert the file, or go on with --replace-invalid");
+  EXPECT_EQ(
+      message_of([&] { read_lines(path); }),
+      path + ":2: not valid UTF-8 from byte 3 on; convert the file, or have such parts replaced (--replace-invalid)");
   EXPECT_EQ(read_lines(path, InvalidUtf8::replace), (Lines{"fine", "ab\uFFFD\uFFFD\uFFFD"}));
   LineReader reader(path);
   std::string line;

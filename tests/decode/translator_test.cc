@@ -117,6 +117,9 @@ TEST(Translator, LearnedPositionsCutLongLines) {
 TEST(Translator, Errors) {
   const Translator translator(saved());
   EXPECT_THROW(translator.translate(lines, options_of(1, 2)), ValueError);
+  EXPECT_THROW(translator.translate(lines, options_of(0, 0)), ValueError);
+  EXPECT_THROW(translator.translate(Lines{" "}, options_of(1, 2)),
+               ValueError);  // said even if there is nothing to search for
   EXPECT_THROW(translator.translate(lines, options_of(1, 1, 0)), ValueError);
   EXPECT_THROW(Translator::load("/nonexistent/model.safetensors"), InputError);
 }

@@ -61,8 +61,8 @@ TEST(Explain, ShapesWalkThroughHeadsAndBack) {
   const auto e = explain_fresh("cat sat mat", fresh(), 0);
   std::vector<std::string> shapes;
   for (const ShapeOnTheWay& place : e.walk) shapes.push_back(place.shape.text());
-  EXPECT_EQ(shapes, (std::vector<std::string>{"[1,3,12]", "[1,3,12]", "[1,3,3,4]", "[1,3,3,4]", "[1,3,3,3]", "[1,3,3,4]",
-                                              "[1,3,3,4]", "[1,3,12]", "[1,3,12]"}));
+  EXPECT_EQ(shapes, (std::vector<std::string>{"[1,3,12]", "[1,3,12]", "[1,3,3,4]", "[1,3,3,4]", "[1,3,3,3]",
+                                              "[1,3,3,4]", "[1,3,3,4]", "[1,3,12]", "[1,3,12]"}));
   EXPECT_EQ(step(e, "scores").rows, (std::vector<std::string>{"cat", "sat", "mat"}));
 }
 

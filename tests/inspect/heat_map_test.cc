@@ -11,7 +11,8 @@ namespace {
 double brightness(Color c) { return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue; }
 
 TEST(HeatMap, SharesGrowBrighter) {
-  for (int i = 1; i <= 100; ++i) EXPECT_GE(brightness(share_color(i / 100.0)), brightness(share_color((i - 1) / 100.0)));
+  for (int i = 1; i <= 100; ++i)
+    EXPECT_GE(brightness(share_color(i / 100.0)), brightness(share_color((i - 1) / 100.0)));
   EXPECT_TRUE(share_color(0).is_dark());
   EXPECT_FALSE(share_color(1).is_dark());
   EXPECT_EQ(brightness(share_color(2)), brightness(share_color(1)));

@@ -92,6 +92,8 @@ TEST(Dropout, KeepsTheShareItShouldAndTheExpectation) {
   EXPECT_NEAR(sum / count, 1, 0.0027);
 }
 
+TEST(Dropout, RowsOfNoElementsAreNothingToDo) { dropout<float>(nullptr, {1, 0, {2, 1, 3, 0}}, 0.1, nullptr); }
+
 TEST(Dropout, RateZeroChangesNothing) {
   const auto x = random_values<float>(99, 1);
   std::vector<float> y(x.size());

@@ -76,7 +76,10 @@ TEST_F(SafeTensorsFile, HostileHeadersAllocateNothing) {
       R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
       R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
       R"({"__metadata__":{"a":1},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-      R"({"a":{"shape":[1],"data_offsets":[0,4]}})", R"([1])", R"({"a":)", "",
+      R"({"a":{"shape":[1],"data_offsets":[0,4]}})",
+      R"([1])",
+      R"({"a":)",
+      "",
   };
   const size_t before = memory_use().current;
   reset_peak_memory();

@@ -126,6 +126,29 @@ TEST(Recipe, TextsNeedNoQuotesOnTheCommandLine) {
   EXPECT_EQ(r.train.betas, (std::vector<double>{0.8, 0.9}));
 }
 
+TEST(Recipe, NoValueUnsetsWhatMayHaveNone) {
+  Recipe recipe;
+  set_in_recipe(recipe, "train.steps=5");
+  set_in_recipe(recipe, "train.steps=");
+  EXPECT_FALSE(recipe.train.steps);
+  EXPECT_THROW(set_in_recipe(recipe, "train.lr="), InputError);
+}
+
+TEST(Recipe, KeysOfManyPartsAreRefusedBeforeTheyCost) {
+  std::string key = "a";
+  for (int i = 0; i < 100000; ++i) key += ".a";
+  EXPECT_THROW(parse_recipe(key + " = 1", "deep"), InputError);
+  EXPECT_THROW(parse_recipe("[" + key + "]", "deep"), InputError);
+  EXPECT_NO_THROW(parse_recipe("[data]\nsource = \"../../a.b.c.d\"", "plain"));
+}
+
+TEST(Recipe, FileNamesAreUtf8) {
+  Recipe recipe;
+  recipe.train.steps = 1;
+  recipe.data.pairs = "n\xff.tsv";
+  EXPECT_THROW(check_recipe(recipe), InputError);
+}
+
 TEST(Recipe, UnknownKeysNameTheNearest) {
   expect_contains(parse_error("[model]\nd_modle = 3\n"),
                   "r.toml:2: unknown key \"model.d_modle\"; did you mean \"model.d_model\"?");

@@ -15,6 +15,7 @@ namespace glass {
 namespace {
 
 using test::metrics_without_rate;
+using test::Recorder;
 using test::run;
 using test::small_forecast;
 using test::small_translation;
@@ -87,7 +88,7 @@ TEST(Resume, AtTheEndOfAnEpoch) {
   expect_same_run(folder / "whole", folder / "parts");
 }
 
-TEST(Resume, KeepsTheTokenizersAndNeedsNoWorkingDirectory) {
+TEST(Resume, NeedsNoWorkingDirectory) {
   const TemporaryFolder folder;
   Recipe recipe = small_translation(folder);
   recipe.train.steps = 4;
@@ -96,8 +97,6 @@ TEST(Resume, KeepsTheTokenizersAndNeedsNoWorkingDirectory) {
   recipe.data.pairs = "train.tsv";  // relative to the working directory
   run(recipe, folder / "run", false, 2);
   std::filesystem::current_path(before);
-  // Another text in the same file would give another vocabulary; the checkpoint's own is used.
-  test::write_text(folder / "train.tsv", test::reversal_pairs(100, 6, 5, 1) + "new words\twords new\n");
   EXPECT_EQ(run(recipe_of_run(folder / "run"), folder / "run", true).step, 4);
 }
 
@@ -116,6 +115,24 @@ TEST(Resume, RefusesAChangedRecipe) {
   EXPECT_THROW(recipe_of_run(folder / "nothing"), InputError);
 }
 
+// The epoch has fewer batches then: what the checkpoint says of its place in it is true no more.
+TEST(Resume, RefusesTextThatHasBecomeShorter) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.batch_sentences = 10;  // of 100 pairs
+  recipe.train.steps = 8;
+  recipe.train.checkpoint_every = 8;
+  run(recipe, folder / "run");
+  test::write_text(folder / "train.tsv", test::reversal_pairs(30, 6, 5, 1));
+  recipe.train.steps = 12;
+  try {
+    run(recipe, folder / "run", true);
+    FAIL() << "it went on";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("the training data have changed"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Resume, OfAModelThatIsNoCheckpointIsAnError) {
   const TemporaryFolder folder;
   Recipe recipe = small_translation(folder);
@@ -124,6 +141,51 @@ TEST(Resume, OfAModelThatIsNoCheckpointIsAnError) {
   std::filesystem::copy_file(folder / "run/model.safetensors", folder / "run/checkpoint.safetensors",
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_THROW(run(recipe, folder / "run", true), InputError);
+}
+
+TEST(NewRun, LeavesWhatIsNotARuns) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.steps = 2;
+  recipe.train.average_last = 2;
+  recipe.train.validate_every = 1;
+  test::write_text(folder / "mine/model.safetensors", "not a run's");
+  EXPECT_THROW(run(recipe, folder / "mine"), InputError);
+  EXPECT_EQ(test::read_text(folder / "mine/model.safetensors"), "not a run's");
+  EXPECT_THROW(run(recipe, ""), InputError);
+  test::write_text(folder / "run/average/marks.csv", "precious");
+  run(recipe, folder / "run");
+  run(recipe, folder / "run");  // a finished run is replaced
+  EXPECT_EQ(test::read_text(folder / "run/average/marks.csv"), "precious");
+}
+
+TEST(NewRun, KeepsTheOldModelUntilThereIsANewOne) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.steps = 2;
+  run(recipe, folder / "run");
+  const std::string model = test::read_text(folder / "run/model.safetensors");
+  recipe.train.steps = 9;
+  run(recipe, folder / "run", false, 3);  // stopped before its end
+  EXPECT_EQ(test::read_text(folder / "run/model.safetensors"), model);
+  EXPECT_THROW(run(recipe, folder / "run"), InputError);  // and now unfinished, the model notwithstanding
+}
+
+TEST(NewRun, OneProcessAFolder) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.steps = 3;
+  Recorder recorder;
+  int refused = 0;
+  recorder.at_step = [&](int64_t) {
+    try {
+      run(recipe, folder / "run", true);
+    } catch (const InputError& error) {
+      refused += std::string(error.what()).find("another process trains in this folder") != std::string::npos;
+    }
+  };
+  EXPECT_EQ(train(recipe, {folder / "run"}, recorder).step, 3);
+  EXPECT_EQ(refused, 3);
 }
 
 TEST(NewRun, DoesNotDestroyAnUnfinishedOne) {

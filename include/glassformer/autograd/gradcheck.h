@@ -9,8 +9,8 @@ namespace glass {
 
 struct GradcheckResult {
   bool ok = false;
-  double worst = 0;      // the largest |analytic − numeric| / (1 + |numeric|)
-  std::string message;   // names the input and the element that is worst
+  double worst = 0;     // the largest |analytic − numeric| / (1 + |numeric|)
+  std::string message;  // names the input and the element that is worst
 };
 
 // `f` maps the inputs (float64 leaves) to a tensor of any shape; its elements are weighted with fixed pseudo-random

@@ -24,7 +24,7 @@ Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
-Tensor relu(const Tensor& x);  // derivative at 0 is 0
+Tensor relu(const Tensor& x);         // derivative at 0 is 0
 enum class GeluForm { exact, tanh };  // x·Φ(x), or its approximation by tanh (Hendrycks & Gimpel, 2016)
 Tensor gelu(const Tensor& x, GeluForm form = GeluForm::exact);
 // x where `keep`, else `value`; keep is bool and broadcasts to x.
@@ -57,16 +57,16 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- gathering (autograd/gather.cc)
-// Rows of a table. table [V, D], ids int32 or int64 of any shape -> ids.shape + [D]. Throws ValueError for an id outside
-// [0, V), naming the id and its place.
+// Rows of a table. table [V, D], ids int32 or int64 of any shape -> ids.shape + [D]. Throws ValueError for an id
+// outside [0, V), naming the id and its place.
 Tensor embedding(const Tensor& table, const Tensor& ids);
 // The slices of x along `axis` at `index` (rank 1) — e.g. the beams that go on.
 Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
 // --- reductions (autograd/reduce.cc)
-Tensor sum(const Tensor& x);   // to a scalar
+Tensor sum(const Tensor& x);  // to a scalar
 Tensor mean(const Tensor& x);
-Tensor max(const Tensor& x);   // gradient to the first maximum
+Tensor max(const Tensor& x);  // gradient to the first maximum
 Tensor sum(const Tensor& x, int axis, bool keep_axis = false);
 Tensor mean(const Tensor& x, int axis, bool keep_axis = false);
 Tensor max(const Tensor& x, int axis, bool keep_axis = false);

@@ -20,7 +20,8 @@ void notify_tap(const char* name, const Tensor& value);
 
 // Returns the value, so that it can stand inside an expression.
 inline const Tensor& tap(const char* name, const Tensor& value) {
-  if (detail::tap_listener != nullptr) [[unlikely]] detail::notify_tap(name, value);
+  if (detail::tap_listener != nullptr) [[unlikely]]
+    detail::notify_tap(name, value);
   return value;
 }
 

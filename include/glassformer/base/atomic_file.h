@@ -8,8 +8,9 @@ namespace glass {
 
 // Collects a file's new contents in a temporary file of the same folder. commit() syncs it, renames it over `path` and
 // syncs the folder. Any failure, and destruction without commit(), removes the temporary file and leaves the old
-// version. Every function throws SystemError with the path and the system's reason. Several threads and processes may
-// write the same path at once: the last to commit wins, whole.
+// version. A link at `path` stays and what it leads to is replaced; a device or a pipe there is written to. Every
+// function throws SystemError with the path and the system's reason. Several threads and processes may write the same
+// path at once: the last to commit wins, whole.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -26,10 +26,10 @@ class Random {
  public:
   explicit Random(uint64_t key) : key_(key) {}
   uint32_t bits();
-  float uniform();                     // [0,1)
+  float uniform();  // [0,1)
   float uniform(float low, float high);
-  float normal();                      // mean 0, deviation 1 (Box-Muller)
-  uint64_t below(uint64_t bound);      // [0,bound), unbiased; bound > 0
+  float normal();                  // mean 0, deviation 1 (Box-Muller)
+  uint64_t below(uint64_t bound);  // [0,bound), unbiased; bound > 0
   // Fisher-Yates.
   template <class Container>
   void shuffle(Container& items) {

@@ -32,8 +32,8 @@ class LineReader {
   // False at the end. Throws InputError for invalid UTF-8 or a damaged archive.
   bool next(std::string& line);
   int64_t line_number() const { return line_number_; }  // of the line last returned, from 1
-  // Whether a whole line can be had without waiting for more input.
-  bool has_line_ready() const;
+  // Whether a whole line can be had without waiting for more input; takes in what has come. Throws as next() does.
+  bool has_line_ready();
 
  private:
   struct Source;

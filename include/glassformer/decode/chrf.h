@@ -30,9 +30,9 @@ struct ChrfStatistics {
   ChrfStatistics& operator+=(const ChrfStatistics& other);
 };
 
-// 0…100: the score of a corpus's summed counts; of several references each line counts the one that fits it best, of two
-// as good the first. Without lines it is 0. Throws InputError if there is no reference or if one has not as many lines as
-// the hypotheses, ValueError if an option is out of its range.
+// 0…100: the score of a corpus's summed counts; of several references each line counts the one that fits it best, of
+// two as good the first. Without lines it is 0. Throws InputError if there is no reference or if one has not as many
+// lines as the hypotheses, ValueError if an option is out of its range.
 double chrf(const std::vector<std::string>& hypotheses, const References& references, const ChrfOptions& options = {});
 
 // The two halves of chrf(): the counts of each line, with the same errors, and the score of any sum of them.

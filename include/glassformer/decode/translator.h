@@ -24,6 +24,9 @@ struct TranslateOptions {
   LongLines long_lines = LongLines::cut;  // what becomes of longer ones; skipped, they give an empty translation
 };
 
+// The most tokens of a line, EOS included, that a model can read of `wanted`: learned positions have an end.
+int64_t longest_source(const TransformerConfig& config, int64_t wanted);
+
 struct Translation {
   std::string text;                // of the best hypothesis; empty for a blank line
   std::vector<Hypothesis> nbest;   // best first

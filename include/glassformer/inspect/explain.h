@@ -26,7 +26,7 @@ struct HeadMatrix {
   std::string axes;     // "[T,S]"
   Tensor values;        // two axes
   std::vector<std::string> rows, columns;
-  Tensor allowed;        // bool of the same shape, false where the mask forbids; undefined if nothing can be masked
+  Tensor allowed;         // bool of the same shape, false where the mask forbids; undefined if nothing can be masked
   bool is_share = false;  // rows add up to 1
 };
 

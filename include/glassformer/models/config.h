@@ -32,8 +32,8 @@ struct TransformerConfig {
   TieEmbeddings tie_embeddings = TieEmbeddings::output;
   Dim source_vocabulary = 0;  // translation
   Dim target_vocabulary = 0;
-  Dim input_features = 1;     // forecasting: numbers per time step
-  uint64_t seed = 1;          // of the initial weights
+  Dim input_features = 1;  // forecasting: numbers per time step
+  uint64_t seed = 1;       // of the initial weights
 
   StackOptions encoder_options() const;
   StackOptions decoder_options() const;

@@ -55,8 +55,8 @@ class AttentionMask {
   bool is_causal() const { return causal_; }
   // One pair, by the definition.
   bool may_attend(Dim batch, Dim head, Dim query, Dim key) const;
-  // The mask of a whole call, bool, [B or 1, H or 1, T or 1, S]; undefined if everything is allowed. Throws ShapeError if
-  // the lengths are not those of `extent.batch` examples.
+  // The mask of a whole call, bool, [B or 1, H or 1, T or 1, S]; undefined if everything is allowed. Throws ShapeError
+  // if the lengths are not those of `extent.batch` examples.
   Tensor keep(const ScoreExtent& extent) const;
 
  private:

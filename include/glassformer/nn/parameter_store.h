@@ -1,5 +1,5 @@
-// All parameters of a model in one flat buffer, each a named view; their gradients in another of the same layout. So the
-// optimiser is one loop, the norm one reduction, and a checkpoint one write.
+// All parameters of a model in one flat buffer, each a named view; their gradients in another of the same layout. So
+// the optimiser is one loop, the norm one reduction, and a checkpoint one write.
 #pragma once
 
 #include <string>
@@ -23,9 +23,11 @@ class ParameterStore {
   explicit ParameterStore(Module& module);
 
   const std::vector<Entry>& entries() const { return entries_; }
+  // N is count() and a little more: each parameter begins at a multiple of 16, and what lies between them is 0.
   const Tensor& values() const { return values_; }  // [N] float32
   const Tensor& grads() const { return grads_; }    // [N] float32
-  Dim size() const { return values_.numel(); }
+  Dim size() const { return values_.numel(); }      // N
+  Dim count() const;                                // of the parameters' elements, tied ones once
   void zero_grads();
 
  private:

@@ -17,17 +17,29 @@ size_t dtype_size(DType dtype);            // bytes of an element
 template <class T>
 struct dtype_of;  // dtype_of<float>::value == DType::f32
 template <>
-struct dtype_of<float> { static constexpr DType value = DType::f32; };
+struct dtype_of<float> {
+  static constexpr DType value = DType::f32;
+};
 template <>
-struct dtype_of<double> { static constexpr DType value = DType::f64; };
+struct dtype_of<double> {
+  static constexpr DType value = DType::f64;
+};
 template <>
-struct dtype_of<bfloat16> { static constexpr DType value = DType::bf16; };
+struct dtype_of<bfloat16> {
+  static constexpr DType value = DType::bf16;
+};
 template <>
-struct dtype_of<int32_t> { static constexpr DType value = DType::i32; };
+struct dtype_of<int32_t> {
+  static constexpr DType value = DType::i32;
+};
 template <>
-struct dtype_of<int64_t> { static constexpr DType value = DType::i64; };
+struct dtype_of<int64_t> {
+  static constexpr DType value = DType::i64;
+};
 template <>
-struct dtype_of<bool> { static constexpr DType value = DType::boolean; };
+struct dtype_of<bool> {
+  static constexpr DType value = DType::boolean;
+};
 
 constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64 || t == DType::bf16; }
 

@@ -11,7 +11,7 @@ namespace glass {
 
 using Dim = int64_t;
 
-// Up to 8 extents, each >= 0, stored in place. A value type; rank 0 is a scalar.
+// Up to 8 extents, stored in place; a tensor's are 0 or more. A value type; rank 0 is a scalar.
 class Shape {
  public:
   static constexpr int max_rank = 8;
@@ -30,7 +30,7 @@ class Shape {
   const Dim* end() const { return dims_.data() + rank_; }
 
   void append(Dim dim);
-  // The product of all extents; 1 for a scalar. Throws ShapeError on overflow.
+  // The product of all extents; 1 for a scalar. Throws ShapeError on overflow or a negative extent.
   Dim numel() const;
   // Strides, in elements, of a dense row-major tensor of this shape.
   Shape row_major_strides() const;

@@ -13,12 +13,12 @@
 
 namespace glass {
 
-struct Storage;     // bytes from the caching allocator, with a count of in-place changes
-struct GradState;   // what differentiation knows of a tensor; defined by autograd/
+struct Storage;    // bytes from the caching allocator, with a count of in-place changes
+struct GradState;  // what differentiation knows of a tensor; defined by autograd/
 struct TensorImpl;
 
-// Copies of a handle are the same tensor. Reading from several threads is safe; writing needs the caller's care, as with
-// any C++ object. A default-constructed handle is undefined: only defined() and assignment may be used on it.
+// Copies of a handle are the same tensor. Reading from several threads is safe; writing needs the caller's care, as
+// with any C++ object. A default-constructed handle is undefined: only defined() and assignment may be used on it.
 class Tensor {
  public:
   Tensor() = default;
@@ -66,7 +66,8 @@ class Tensor {
   std::vector<double> to_vector() const;
 
   // Views: the same storage, nothing recorded for differentiation (autograd/ops.h has the recorded forms).
-  Tensor view_as(const Shape& shape, const Shape& strides, Dim offset) const;  // offset from this tensor's first element
+  Tensor view_as(const Shape& shape, const Shape& strides,
+                 Dim offset) const;           // offset from this tensor's first element
   Tensor reshaped(const Shape& shape) const;  // contiguous tensors only
   Tensor transposed(int a, int b) const;
   Tensor narrowed(int axis, Dim begin, Dim end) const;
@@ -75,9 +76,9 @@ class Tensor {
   Tensor detach() const;
 
   // Copies.
-  Tensor contiguous() const;      // itself if it is already; unrecorded
-  Tensor clone() const;           // dense copy; unrecorded
-  Tensor to(DType dtype) const;   // itself if it has that type; unrecorded
+  Tensor contiguous() const;     // itself if it is already; unrecorded
+  Tensor clone() const;          // dense copy; unrecorded
+  Tensor to(DType dtype) const;  // itself if it has that type; unrecorded
 
   // In-place changes; each counts, so that a backward pass that needs the old values can refuse.
   void fill(double value);
@@ -95,7 +96,7 @@ class Tensor {
   // Differentiation (see autograd/autograd.h).
   Tensor& set_requires_grad(bool on);
   bool requires_grad() const;
-  Tensor grad() const;              // undefined until a backward pass reached this leaf
+  Tensor grad() const;                // undefined until a backward pass reached this leaf
   void set_grad(const Tensor& grad);  // a leaf's buffer to accumulate into
   const std::shared_ptr<GradState>& grad_state() const;
   void set_grad_state(std::shared_ptr<GradState> state);

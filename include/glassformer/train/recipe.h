@@ -90,7 +90,7 @@ const std::vector<RecipeKey>& recipe_keys();
 // InputErrors with file and line.
 Recipe read_recipe(const std::string& path);
 Recipe parse_recipe(const std::string& toml, const std::string& name);
-// "section.key=value", the value as in TOML; a text needs no quotes.
+// "section.key=value", the value as in TOML; a text needs no quotes. No value unsets a key that may have none.
 void set_in_recipe(Recipe& recipe, const std::string& assignment);
 // Every key with its value; keys that have none stand as comments. Reading it gives the same recipe.
 std::string recipe_text(const Recipe& recipe);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,14 @@ class TrainingTask {
   // The loss that a fresh model should have on batch 0 given its own logits, and the loss it has.
   struct FirstLoss {
     double expected = 0, measured = 0;
+    bool is_plausible = false;  // they differ by less than a tenth
     std::string explanation;
   };
   virtual FirstLoss first_loss() = 0;
   virtual SafeTensors contents(const ModelInfo& info) const = 0;
+  // Of all that is trained on, in order: a run goes on with the same data only.
+  virtual uint64_t data_fingerprint() const = 0;
   virtual const Notes& notes() const = 0;
-  virtual const char* unit() const = 0;  // what `terms` are: "tokens", "values"
 };
 
 // Reads the data, trains the tokenizers (or takes them from `resumed`) and builds the model. Throws InputError.
