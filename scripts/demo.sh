@@ -22,8 +22,9 @@ model=$("$program" train recipes/tatoeba-en-zh.toml --set train.minutes="$minute
 
 echo
 echo "A dozen held-out sentences:"
-gzip -dc $data/test.tsv.gz | head -n 12 | cut -f1 | "$program" translate --model "$model" --beam 4 > "$run/dozen.zh"
-paste <(gzip -dc $data/test.tsv.gz | head -n 12) "$run/dozen.zh" |
+gzip -dc $data/test.tsv.gz | sed -n 1,12p > "$run/dozen.tsv"
+cut -f1 "$run/dozen.tsv" | "$program" translate --model "$model" --beam 4 > "$run/dozen.zh"
+paste "$run/dozen.tsv" "$run/dozen.zh" |
   awk -F'\t' '{ printf "  %s\n    model      %s\n    reference  %s\n", $1, $4, $2 }'
 
 echo
