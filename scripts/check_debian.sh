@@ -11,7 +11,7 @@ root=$(realpath -m "${2:-build/debian-$release}")
 mirror=${MIRROR:-http://deb.debian.org/debian}
 
 leave() {
-  for place in dev proc; do mountpoint -q "$root/$place" && umount "$root/$place"; done
+  for place in dev/pts dev proc; do mountpoint -q "$root/$place" && umount "$root/$place"; done
   true
 }
 trap leave EXIT
@@ -19,6 +19,7 @@ leave
 rm -rf "$root"
 debootstrap --variant=minbase "$release" "$root" "$mirror" >/dev/null
 mount --bind /dev "$root/dev"
+mount -t devpts devpts "$root/dev/pts"
 mount -t proc proc "$root/proc"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 echo "deb $mirror $release main" > "$root/etc/apt/sources.list"
