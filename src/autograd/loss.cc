@@ -1,3 +1,6 @@
+// Losses with their derivatives.
+#include <algorithm>
+
 #include "autograd/op_support.h"
 #include "kernels/cross_entropy.h"
 

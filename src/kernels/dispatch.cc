@@ -23,6 +23,9 @@ HWY_EXPORT(target_name);
 
 namespace {
 
+// oneDNN 2 and 3 have a name each for the same.
+constexpr auto all_of_them = static_cast<dnnl_cpu_isa_t>(0);
+
 dnnl_cpu_isa_t highest_allowed(Isa isa) {
   switch (isa) {
     case Isa::generic:
@@ -32,9 +35,9 @@ dnnl_cpu_isa_t highest_allowed(Isa isa) {
     case Isa::avx512:
       return dnnl_cpu_isa_avx512_core_bf16;
     case Isa::amx:
-      return dnnl_cpu_isa_all;
+      return all_of_them;
   }
-  return dnnl_cpu_isa_all;
+  return all_of_them;
 }
 
 bool apply() {
