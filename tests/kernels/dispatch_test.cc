@@ -11,6 +11,7 @@ namespace {
 
 TEST(Dispatch, ForcedInstructionSetIsTheOneInUse) {
   const char* forced = std::getenv("GLASSFORMER_ISA");
+  // It runs in kernels.isa.*, which force one each.
   if (forced == nullptr) GTEST_SKIP() << "none is forced";
   EXPECT_EQ(isa_name(isa()), forced);
 }

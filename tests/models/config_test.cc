@@ -1,17 +1,13 @@
 #include "glassformer/models/config.h"
 
 #include "autograd/testing.h"
+#include "models/small_config.h"
 
 namespace glass {
 namespace {
 
 TEST(Config, ComesBackWholeFromItsJson) {
-  TransformerConfig c;
-  c.d_model = 15;
-  c.heads = 3;
-  c.d_ff = 20;
-  c.encoder_layers = c.decoder_layers = 2;
-  c.source_vocabulary = c.target_vocabulary = 11;
+  TransformerConfig c = test::small_config();
   c.tie_embeddings = TieEmbeddings::none;
   c.norm = NormScheme::post;
   c.final_norm = true;

@@ -4,17 +4,13 @@
 #include "autograd/testing.h"
 #include "glassformer/models/forecast_model.h"
 #include "glassformer/models/translation_model.h"
+#include "models/small_config.h"
 
 namespace glass {
 namespace {
 
 TransformerConfig config_of(NormScheme norm, PositionKind positions) {
-  TransformerConfig c;
-  c.d_model = 15;
-  c.heads = 3;
-  c.d_ff = 20;
-  c.encoder_layers = c.decoder_layers = 2;
-  c.source_vocabulary = c.target_vocabulary = 11;
+  TransformerConfig c = test::small_config();
   c.norm = norm;
   c.positions = positions;
   c.max_positions = 9;

@@ -1,17 +1,13 @@
 #include "autograd/testing.h"
 #include "glassformer/models/translation_model.h"
 #include "glassformer/nn/parameter_store.h"
+#include "models/small_config.h"
 
 namespace glass {
 namespace {
 
 TransformerConfig config_of(TieEmbeddings tie) {
-  TransformerConfig c;
-  c.d_model = 15;
-  c.heads = 3;
-  c.d_ff = 20;
-  c.encoder_layers = c.decoder_layers = 2;
-  c.source_vocabulary = c.target_vocabulary = 11;
+  TransformerConfig c = test::small_config();
   c.tie_embeddings = tie;
   return c;
 }
