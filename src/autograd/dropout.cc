@@ -6,21 +6,26 @@
 
 namespace glass {
 
-namespace {
-
-// [B,D], [B,T,D] and [B,H,T,S] as example and three indices, the last always last.
-kernels::DropoutPlace dropout_place(const Tensor& x, int stream) {
+DropoutKey dropout_key(int stream) {
   const RandomContext* context = RandomScope::current();
   if (context == nullptr) {
     throw Error("dropout: no random context; make a RandomScope around the forward pass, or use evaluation mode");
   }
+  const uint64_t of_step = hash_combine(context->seed, context->step);
+  return {hash_combine(of_step, hash_combine(scope_hash(), static_cast<uint64_t>(stream))), context->first_example};
+}
+
+namespace {
+
+// [B,D], [B,T,D] and [B,H,T,S] as example and three indices, the last always last.
+kernels::DropoutPlace dropout_place(const Tensor& x, int stream) {
   if (x.rank() < 2 || x.rank() > 4) {
     throw ShapeError("dropout: takes two to four axes, the first the example, got " + x.shape().text());
   }
+  const DropoutKey key = dropout_key(stream);
   kernels::DropoutPlace place;
-  place.key = hash_combine(hash_combine(context->seed, context->step),
-                           hash_combine(scope_hash(), static_cast<uint64_t>(stream)));
-  place.first_example = context->first_example;
+  place.key = key.key;
+  place.first_example = key.first_example;
   place.extents[0] = x.size(0);
   for (int axis = 1; axis < x.rank(); ++axis) place.extents[4 - x.rank() + axis] = x.size(axis);
   return place;

@@ -26,6 +26,13 @@ Tensor as_rows(const Tensor& x);
 // Dense int64 ids of an int32 or int64 tensor.
 Tensor dense_ids(const char* operation, const Tensor& ids);
 
+// What the draws of a dropout here are keyed by: the current RandomContext, the scope and `stream`. Throws Error if
+// there is no context.
+struct DropoutKey {
+  uint64_t key = 0, first_example = 0;
+};
+DropoutKey dropout_key(int stream = 0);
+
 // The extents before `axis` and after it, multiplied.
 struct AxisSplit {
   Dim outer = 1, extent = 1, inner = 1;

@@ -17,6 +17,18 @@ struct DropoutPlace {
   int64_t extents[4] = {1, 1, 1, 1};
 };
 
+// What a run of rows draws by: its key, its first row's counters, and what becomes of the draws.
+struct DropoutDraws {
+  uint64_t key;
+  uint32_t c0, c1, c2;
+  uint32_t threshold;  // a draw of 24 bits below it is dropped
+  float scale;         // of what is kept
+};
+
+inline DropoutDraws dropout_draws(uint64_t key, double rate) {
+  return {key, 0, 0, 0, static_cast<uint32_t>(std::lround(rate * 0x1p24)), static_cast<float>(1 / (1 - rate))};
+}
+
 // y = x/(1−rate) with probability 1−rate, else 0; 0 <= rate < 1. Of dy it gives dx.
 template <class T>
 void dropout(const T* x, const DropoutPlace& place, double rate, T* y);

@@ -4,6 +4,7 @@
 
 #include "glassformer/autograd/tap.h"
 #include "glassformer/base/error.h"
+#include "nn/block_attention.h"
 
 namespace glass {
 
@@ -24,20 +25,45 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
                    "; they are [B,H,T,K], [B,H,S,K] and [B,H,S,Kv], key and value of one length S");
 }
 
+// Step 2: query·keyᵀ·scale + bias. [B,H,T,S]
+Tensor attention_scores(const Tensor& query, const Tensor& key, double scale, const Tensor& bias) {
+  const Tensor scores = matmul(query * scale, transpose(key, -2, -1));
+  return bias.defined() ? scores + bias : scores;
+}
+
+ScoreExtent extent_of(const Tensor& query, const Tensor& key, Dim first_query) {
+  return {query.size(0), query.size(1), query.size(2), key.size(2), first_query};
+}
+
 }  // namespace
+
+namespace plain {
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionMask& mask, double scale, Dim first_query, const Tensor& bias,
                                     const Dropout* dropout) {
   check_attention(query, key, value);
-  const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
-  Tensor scores = matmul(query * scale, transpose(key, -2, -1));  // [B,H,T,S]
-  if (bias.defined()) scores = scores + bias;
-  tap("scores", scores);
-  Tensor weights = softmax(scores, mask.keep(extent));  // [B,H,T,S]
-  tap("weights", weights);
+  const Tensor scores = tap("scores", attention_scores(query, key, scale, bias));                   // [B,H,T,S]
+  Tensor weights = tap("weights", softmax(scores, mask.keep(extent_of(query, key, first_query))));  // [B,H,T,S]
   if (dropout != nullptr) weights = (*dropout)(weights);
   return tap("context", matmul(weights, value));  // [B,H,T,Kv]
+}
+
+}  // namespace plain
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionMask& mask, double scale, Dim first_query, const Tensor& bias,
+                                    const Dropout* dropout) {
+  check_attention(query, key, value);
+  if (!block_attention_serves(query, key, value, bias)) {
+    return plain::scaled_dot_product_attention(query, key, value, mask, scale, first_query, bias, dropout);
+  }
+  if (listening_to_taps()) {  // the blocks never form these
+    const NoGrad values_only;
+    const Tensor scores = tap("scores", attention_scores(query, key, scale, {}));
+    tap("weights", softmax(scores, mask.keep(extent_of(query, key, first_query))));
+  }
+  return tap("context", block_attention(query, key, value, mask, scale, first_query, dropout));
 }
 
 Tensor split_heads(const Tensor& x, Dim heads) {

@@ -46,32 +46,40 @@ bool AttentionMask::may_attend(Dim batch, Dim head, Dim query, Dim key) const {
   return keep;
 }
 
-Tensor AttentionMask::keep(const ScoreExtent& extent) const {
-  if (is_none()) return {};
+std::vector<int64_t> AttentionMask::unpadded_keys(const ScoreExtent& extent) const {
+  std::vector<int64_t> keys(static_cast<size_t>(extent.batch), extent.keys);
   for (const Tensor& lengths : lengths_) {
     if (lengths.numel() != extent.batch) {
       throw ShapeError("AttentionMask: lengths of " + std::to_string(lengths.numel()) + " examples for a batch of " +
                        std::to_string(extent.batch));
     }
+    for (size_t b = 0; b < keys.size(); ++b) keys[b] = std::clamp<int64_t>(lengths.data<int64_t>()[b], 0, keys[b]);
   }
+  return keys;
+}
+
+void AttentionMask::apply_functions(const ScoreBlock& block, bool* keep) const {
+  for (const MaskFunction& function : functions_) function(block, keep);
+}
+
+Tensor AttentionMask::keep(const ScoreExtent& extent) const {
+  if (is_none()) return {};
+  const std::vector<int64_t> lengths = unpadded_keys(extent);
   // Only as large as what the parts distinguish: the rest broadcasts.
-  const bool own_function = !functions_.empty();
+  const bool own_function = has_functions();
   const Dim batch = own_function || !lengths_.empty() ? extent.batch : 1;
   const Dim heads = own_function ? extent.heads : 1;
   const Dim queries = own_function || causal_ ? extent.queries : 1;
   Tensor out = Tensor::empty({batch, heads, queries, extent.keys}, DType::boolean);
   bool* block = out.data<bool>();
   for (Dim b = 0; b < batch; ++b) {
-    Dim length = extent.keys;
-    for (const Tensor& lengths : lengths_) length = std::clamp<Dim>(lengths.data<int64_t>()[b], 0, length);
+    const Dim length = lengths_.empty() ? extent.keys : lengths[static_cast<size_t>(b)];
     for (Dim h = 0; h < heads; ++h, block += queries * extent.keys) {
       for (Dim q = 0; q < queries; ++q) {
         const Dim visible = causal_ ? std::min(length, extent.first_query + q + 1) : length;
         for (Dim k = 0; k < extent.keys; ++k) block[q * extent.keys + k] = k < visible;
       }
-      for (const MaskFunction& function : functions_) {
-        function({b, h, extent.first_query, queries, 0, extent.keys}, block);
-      }
+      apply_functions({b, h, extent.first_query, queries, 0, extent.keys}, block);
     }
   }
   return out;

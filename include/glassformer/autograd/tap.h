@@ -18,6 +18,9 @@ extern thread_local const TapListener* tap_listener;
 void notify_tap(const char* name, const Tensor& value);
 }  // namespace detail
 
+// Whether anybody listens on this thread: for what a fused operation never forms, and makes for a listener only.
+inline bool listening_to_taps() { return detail::tap_listener != nullptr; }
+
 // Returns the value, so that it can stand inside an expression.
 inline const Tensor& tap(const char* name, const Tensor& value) {
   if (detail::tap_listener != nullptr) [[unlikely]]

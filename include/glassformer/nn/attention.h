@@ -34,6 +34,17 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     const AttentionMask& mask, double scale, Dim first_query = 0,
                                     const Tensor& bias = {}, const Dropout* dropout = nullptr);
 
+namespace plain {
+
+// The definition of the same, in memory that grows with T·S. It is what runs for float64 and with a position bias;
+// without them the scores are worked on block by block and never stored (kernels/attention.h), which agrees with this
+// to the last digits.
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionMask& mask, double scale, Dim first_query = 0,
+                                    const Tensor& bias = {}, const Dropout* dropout = nullptr);
+
+}  // namespace plain
+
 // Keys and values of earlier calls, so that decoding computes each once. [B,H,S,K]
 struct AttentionCache {
   Tensor key, value;

@@ -53,6 +53,11 @@ class AttentionMask {
 
   bool is_none() const { return !causal_ && lengths_.empty() && functions_.empty(); }
   bool is_causal() const { return causal_; }
+  // For each example the number of keys before its padding, and where a user's own functions come on top: what
+  // attention by blocks asks instead of keep(). Throws ShapeError as keep() does.
+  std::vector<int64_t> unpadded_keys(const ScoreExtent& extent) const;
+  bool has_functions() const { return !functions_.empty(); }
+  void apply_functions(const ScoreBlock& block, bool* keep) const;
   // One pair, by the definition.
   bool may_attend(Dim batch, Dim head, Dim query, Dim key) const;
   // The mask of a whole call, bool, [B or 1, H or 1, T or 1, S]; undefined if everything is allowed. Throws ShapeError

@@ -1,0 +1,27 @@
+// How attention's heads are shared among threads; by the sizes alone.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/attention.h"
+
+namespace glass::kernels {
+
+struct AttentionWork {
+  int64_t most_queries = 0, most_keys = 0;
+  int64_t heads_per_chunk = 1;
+};
+
+inline AttentionWork attention_work(const AttentionProblem& p) {
+  AttentionWork work;
+  for (int64_t s = 0; s < p.sequences; ++s) {
+    work.most_queries = std::max(work.most_queries, p.queries[s]);
+    work.most_keys = std::max(work.most_keys, p.keys[s]);
+  }
+  constexpr int64_t worth_a_chunk = 1 << 21;  // multiplications
+  const int64_t of_a_head = (work.most_queries + 1) * (work.most_keys + 1) * (p.width + p.value_width + 16);
+  work.heads_per_chunk = std::max<int64_t>(1, worth_a_chunk / of_a_head);
+  return work;
+}
+
+}  // namespace glass::kernels

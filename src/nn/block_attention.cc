@@ -1,0 +1,129 @@
+#include "nn/block_attention.h"
+
+#include <utility>
+
+#include "autograd/op_support.h"
+#include "kernels/attention.h"
+
+namespace glass {
+
+namespace {
+
+// [B,H,T,K] whose memory is [B,T,H,K].
+Tensor heads_within_rows(Dim batch, Dim heads, Dim rows, Dim width) {
+  return Tensor::empty({batch, rows, heads, width}).transposed(1, 2);
+}
+
+Tensor with_adjacent_elements(const Tensor& x) {
+  return x.strides()[3] == 1 || x.size(3) == 1 ? x.detach() : x.contiguous();
+}
+
+// Where each sequence and head of a [B,H,T,K] lies.
+template <class T>
+class HeadsOf {
+ public:
+  explicit HeadsOf(std::conditional_t<std::is_const_v<T>, const Tensor, Tensor>& x)
+      : data_(x.template data<std::remove_const_t<T>>()), head_(x.strides()[1]), row_(x.strides()[2]) {
+    for (Dim b = 0; b < x.size(0); ++b) offsets_.push_back(b * x.strides()[0]);
+  }
+  operator kernels::HeadRows<T>() const { return {data_, offsets_.data(), head_, row_}; }
+
+ private:
+  T* data_;
+  std::vector<int64_t> offsets_;
+  int64_t head_, row_;
+};
+
+// The problem, and what it points to.
+struct Call {
+  std::vector<int64_t> queries, keys;
+  AttentionMask mask;
+  kernels::KeepBlock keep;
+  kernels::AttentionProblem problem;
+
+  kernels::AttentionProblem pointing_here() const {
+    kernels::AttentionProblem p = problem;
+    p.queries = queries.data();
+    p.keys = keys.data();
+    p.keep = keep ? &keep : nullptr;
+    return p;
+  }
+};
+
+Call make_call(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask, double scale,
+               Dim first_query, const Dropout* dropout) {
+  const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
+  Call call{std::vector<int64_t>(static_cast<size_t>(extent.batch), extent.queries),
+            mask.unpadded_keys(extent),
+            mask,
+            nullptr,
+            {}};
+  kernels::AttentionProblem& p = call.problem;
+  p.sequences = extent.batch;
+  p.heads = extent.heads;
+  p.width = query.size(3);
+  p.value_width = value.size(3);
+  p.scale = static_cast<float>(scale);
+  p.causal = mask.is_causal();
+  p.first_query = first_query;
+  if (mask.has_functions()) {
+    call.keep = [mask](const kernels::ScoreRectangle& at, bool* keep) {
+      mask.apply_functions({at.sequence, at.head, at.query, at.queries, at.key, at.keys}, keep);
+    };
+  }
+  if (dropout != nullptr && dropout->is_training() && dropout->rate > 0) {
+    const Scope scope(dropout->name());
+    const DropoutKey drawn = dropout_key();
+    p.dropout_rate = dropout->rate;
+    p.dropout_key = drawn.key;
+    p.first_example = drawn.first_example;
+  }
+  return call;
+}
+
+struct Gradients {
+  Tensor query, key, value;
+};
+
+// Of keys behind which there is padding the rest is zero.
+Tensor key_gradient(const Tensor& of, const Call& call) {
+  Tensor gradient = heads_within_rows(of.size(0), of.size(1), of.size(2), of.size(3));
+  for (Dim b = 0; b < of.size(0); ++b) {
+    const Dim filled = call.keys[static_cast<size_t>(b)];
+    if (filled < of.size(2)) gradient.narrowed(0, b, b + 1).narrowed(2, filled, of.size(2)).fill(0);
+  }
+  return gradient;
+}
+
+}  // namespace
+
+bool block_attention_serves(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias) {
+  const bool f32 = query.dtype() == DType::f32 && key.dtype() == DType::f32 && value.dtype() == DType::f32;
+  return f32 && !bias.defined() && query.numel() > 0 && key.numel() > 0 && value.numel() > 0;
+}
+
+Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask,
+                       double scale, Dim first_query, const Dropout* dropout) {
+  const Call call = make_call(query, key, value, mask, scale, first_query, dropout);
+  const Tensor q = with_adjacent_elements(query), k = with_adjacent_elements(key), v = with_adjacent_elements(value);
+  Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), v.size(3));
+  Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
+  kernels::attention(call.pointing_here(), HeadsOf<const float>(q), HeadsOf<const float>(k), HeadsOf<const float>(v),
+                     HeadsOf<float>(out), HeadsOf<float>(log_sum_exp));
+  if (!needs_grad({query, key, value})) return record("attention", out, {query, key, value}, {});
+  return record("attention", out, {query, key, value},
+                [call, q = save(q), k = save(k), v = save(v), out = save(out),
+                 log_sum_exp = save(log_sum_exp)](const Tensor& dy) {
+                  const Tensor upstream = with_adjacent_elements(dy);
+                  Tensor dq = heads_within_rows(q->size(0), q->size(1), q->size(2), q->size(3));
+                  Tensor dk = key_gradient(*k, call), dv = key_gradient(*v, call);
+                  kernels::attention_backward(
+                      call.pointing_here(),
+                      {HeadsOf<const float>(*q), HeadsOf<const float>(*k), HeadsOf<const float>(*v),
+                       HeadsOf<const float>(*out), HeadsOf<const float>(*log_sum_exp)},
+                      HeadsOf<const float>(upstream), {HeadsOf<float>(dq), HeadsOf<float>(dk), HeadsOf<float>(dv)});
+                  return Tensors{dq, dk, dv};
+                });
+}
+
+}  // namespace glass
