@@ -12,7 +12,8 @@ DropoutKey dropout_key(int stream) {
     throw Error("dropout: no random context; make a RandomScope around the forward pass, or use evaluation mode");
   }
   const uint64_t of_step = hash_combine(context->seed, context->step);
-  return {hash_combine(of_step, hash_combine(scope_hash(), static_cast<uint64_t>(stream))), context->first_example};
+  return {hash_combine(of_step, hash_combine(scope_hash(), static_cast<uint64_t>(stream))), context->first_example,
+          context->packed_rows};
 }
 
 namespace {
@@ -26,6 +27,12 @@ kernels::DropoutPlace dropout_place(const Tensor& x, int stream) {
   kernels::DropoutPlace place;
   place.key = key.key;
   place.first_example = key.first_example;
+  if (key.packed_rows) {
+    if (x.rank() != 3 || x.size(0) != 1) {
+      throw ShapeError("dropout: of packed sequences only their rows [1,N,D] can be dropped, got " + x.shape().text());
+    }
+    place.packed_rows = key.packed_rows;
+  }
   place.extents[0] = x.size(0);
   for (int axis = 1; axis < x.rank(); ++axis) place.extents[4 - x.rank() + axis] = x.size(axis);
   return place;

@@ -30,6 +30,7 @@ Tensor dense_ids(const char* operation, const Tensor& ids);
 // there is no context.
 struct DropoutKey {
   uint64_t key = 0, first_example = 0;
+  std::shared_ptr<const std::vector<int64_t>> packed_rows = nullptr;  // as in RandomContext
 };
 DropoutKey dropout_key(int stream = 0);
 

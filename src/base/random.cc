@@ -61,7 +61,7 @@ namespace {
 thread_local const RandomContext* current_context = nullptr;
 }
 
-RandomScope::RandomScope(RandomContext context) : context_(context), outer_(current_context) {
+RandomScope::RandomScope(RandomContext context) : context_(std::move(context)), outer_(current_context) {
   current_context = &context_;
 }
 RandomScope::~RandomScope() { current_context = outer_; }

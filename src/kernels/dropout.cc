@@ -63,25 +63,47 @@ void dropout_rows(const double* x, int64_t rows, int64_t n, const DropoutDraws& 
   plain::dropout_rows(x, rows, n, at.key, {at.c0, at.c1, at.c2}, rate, y);
 }
 
+// Rows that share all counters but the third.
+struct RowRun {
+  int64_t example, i1, i2, rows;
+};
+
+// Cuts the rows [begin, end) of an array into such runs: run(first row, where it is).
+template <class Run>
+void for_each_run(const DropoutPlace& place, int64_t begin, int64_t end, Run run) {
+  if (place.packed_rows) {
+    int64_t first = 0, example = 0;
+    for (const int64_t rows : *place.packed_rows) {
+      const int64_t from = std::max(begin, first), to = std::min(end, first + rows);
+      if (from < to) run(from, RowRun{example, 0, from - first, to - from});
+      first += rows;
+      ++example;
+    }
+    return;
+  }
+  const int64_t n1 = place.extents[1], n2 = place.extents[2];
+  for (int64_t r = begin; r < end;) {
+    const int64_t rows = std::min(end - r, n2 - r % n2);
+    run(r, RowRun{r / n2 / n1, r / n2 % n1, r % n2, rows});
+    r += rows;
+  }
+}
+
 }  // namespace
 
 template <class T>
 void dropout(const T* x, const DropoutPlace& place, double rate, T* y) {
-  const int64_t n1 = place.extents[1], n2 = place.extents[2], n = place.extents[3];
+  const int64_t n = place.extents[3], rows = place.extents[0] * place.extents[1] * place.extents[2];
   if (n == 0) return;
-  const DropoutDraws first = dropout_draws(place.key, rate);
-  parallel_for(place.extents[0] * n1 * n2, std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n)),
-               [&](int64_t begin, int64_t end) {
-                 DropoutDraws at = first;
-                 for (int64_t r = begin; r < end;) {  // rows in runs that share all but the third index
-                   const int64_t run = std::min(end - r, n2 - r % n2);
-                   at.c0 = static_cast<uint32_t>(place.first_example + static_cast<uint64_t>(r / n2 / n1));
-                   at.c1 = static_cast<uint32_t>(r / n2 % n1);
-                   at.c2 = static_cast<uint32_t>(r % n2);
-                   dropout_rows(x + r * n, run, n, at, rate, y + r * n);
-                   r += run;
-                 }
-               });
+  parallel_for(rows, std::max<int64_t>(1, element_chunk / n), [&](int64_t begin, int64_t end) {
+    for_each_run(place, begin, end, [&](int64_t first, const RowRun& run) {
+      DropoutDraws at = dropout_draws(place.key, rate);
+      at.c0 = static_cast<uint32_t>(place.first_example + static_cast<uint64_t>(run.example));
+      at.c1 = static_cast<uint32_t>(run.i1);
+      at.c2 = static_cast<uint32_t>(run.i2);
+      dropout_rows(x + first * n, run.rows, n, at, rate, y + first * n);
+    });
+  });
 }
 
 template void dropout(const float*, const DropoutPlace&, double, float*);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "glassformer/base/random.h"
 
@@ -15,6 +17,8 @@ struct DropoutPlace {
   uint64_t key = 0;
   uint64_t first_example = 0;
   int64_t extents[4] = {1, 1, 1, 1};
+  // If set, n0 and n1 are 1 and the n2 rows are those of several examples, one after another, of so many rows each.
+  std::shared_ptr<const std::vector<int64_t>> packed_rows = nullptr;
 };
 
 // What a run of rows draws by: its key, its first row's counters, and what becomes of the draws.

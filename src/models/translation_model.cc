@@ -53,11 +53,29 @@ Tensor TranslationModel::decode(const Tensor& target, const Tensor& memory, cons
                  AttentionMask::lengths(source_lengths), decoder_positions.get(), cache);
 }
 
+Tensor TranslationModel::encode(const PackedTokens& source) const {
+  const PackedScope rows(source.packing);
+  const Tensor x = encoder_positions->embed(source_embedding(source.ids), source.packing);  // [1,N,D]
+  return encoder(source_dropout(tap("source_input", x)), AttentionMask::packed(source.packing, source.packing),
+                 encoder_positions.get());
+}
+
+Tensor TranslationModel::decode(const PackedTokens& target, const Tensor& memory, const Packing& source) const {
+  const PackedScope rows(target.packing);
+  const Tensor y = decoder_positions->embed(target_embedding(target.ids), target.packing);  // [1,N,D]
+  return decoder(target_dropout(tap("target_input", y)), memory, AttentionMask::packed(target.packing, target.packing),
+                 AttentionMask::packed(target.packing, source), decoder_positions.get());
+}
+
 Tensor TranslationModel::logits(const Tensor& hidden) const { return tap("logits", output(hidden)); }
 
 Tensor TranslationModel::forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target) const {
   const Tensor memory = encode(source, source_lengths);   // [B,S,D]
   return logits(decode(target, memory, source_lengths));  // [B,T,V]
+}
+
+Tensor TranslationModel::forward(const PackedTokens& source, const PackedTokens& target) const {
+  return logits(decode(target, encode(source), source.packing));  // [1,N,V]
 }
 
 }  // namespace glass

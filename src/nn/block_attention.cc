@@ -18,13 +18,14 @@ Tensor with_adjacent_elements(const Tensor& x) {
   return x.strides()[3] == 1 || x.size(3) == 1 ? x.detach() : x.contiguous();
 }
 
-// Where each sequence and head of a [B,H,T,K] lies.
+// Where each sequence and head of a [B,H,T,K] lies, or of a [1,H,N,K] whose sequences begin at `first_rows`.
 template <class T>
 class HeadsOf {
  public:
-  explicit HeadsOf(std::conditional_t<std::is_const_v<T>, const Tensor, Tensor>& x)
+  HeadsOf(std::conditional_t<std::is_const_v<T>, const Tensor, Tensor>& x, const std::vector<int64_t>& first_rows)
       : data_(x.template data<std::remove_const_t<T>>()), head_(x.strides()[1]), row_(x.strides()[2]) {
-    for (Dim b = 0; b < x.size(0); ++b) offsets_.push_back(b * x.strides()[0]);
+    for (const int64_t row : first_rows) offsets_.push_back(row * row_);
+    for (Dim b = 0; b < x.size(0) && first_rows.empty(); ++b) offsets_.push_back(b * x.strides()[0]);
   }
   operator kernels::HeadRows<T>() const { return {data_, offsets_.data(), head_, row_}; }
 
@@ -37,7 +38,7 @@ class HeadsOf {
 // The problem, and what it points to.
 struct Call {
   std::vector<int64_t> queries, keys;
-  AttentionMask mask;
+  std::vector<int64_t> first_queries, first_keys;  // of packed sequences; empty for a batch
   kernels::KeepBlock keep;
   kernels::AttentionProblem problem;
 
@@ -53,13 +54,17 @@ struct Call {
 Call make_call(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask, double scale,
                Dim first_query, const Dropout* dropout) {
   const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
-  Call call{std::vector<int64_t>(static_cast<size_t>(extent.batch), extent.queries),
-            mask.unpadded_keys(extent),
-            mask,
-            nullptr,
-            {}};
+  Call call;
+  if (mask.packed()) {
+    mask.check_packed(extent);
+    const Packing &queries = mask.packed()->queries, &keys = mask.packed()->keys;
+    call = {queries.lengths(), keys.lengths(), queries.begins(), keys.begins(), nullptr, {}};
+  } else {
+    call.queries.assign(static_cast<size_t>(extent.batch), extent.queries);
+    call.keys = mask.unpadded_keys(extent);
+  }
   kernels::AttentionProblem& p = call.problem;
-  p.sequences = extent.batch;
+  p.sequences = static_cast<int64_t>(call.queries.size());
   p.heads = extent.heads;
   p.width = query.size(3);
   p.value_width = value.size(3);
@@ -81,14 +86,10 @@ Call make_call(const Tensor& query, const Tensor& key, const Tensor& value, cons
   return call;
 }
 
-struct Gradients {
-  Tensor query, key, value;
-};
-
 // Of keys behind which there is padding the rest is zero.
 Tensor key_gradient(const Tensor& of, const Call& call) {
   Tensor gradient = heads_within_rows(of.size(0), of.size(1), of.size(2), of.size(3));
-  for (Dim b = 0; b < of.size(0); ++b) {
+  for (Dim b = 0; b < of.size(0) && call.first_keys.empty(); ++b) {
     const Dim filled = call.keys[static_cast<size_t>(b)];
     if (filled < of.size(2)) gradient.narrowed(0, b, b + 1).narrowed(2, filled, of.size(2)).fill(0);
   }
@@ -108,8 +109,9 @@ Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& val
   const Tensor q = with_adjacent_elements(query), k = with_adjacent_elements(key), v = with_adjacent_elements(value);
   Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), v.size(3));
   Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
-  kernels::attention(call.pointing_here(), HeadsOf<const float>(q), HeadsOf<const float>(k), HeadsOf<const float>(v),
-                     HeadsOf<float>(out), HeadsOf<float>(log_sum_exp));
+  kernels::attention(call.pointing_here(), HeadsOf<const float>(q, call.first_queries),
+                     HeadsOf<const float>(k, call.first_keys), HeadsOf<const float>(v, call.first_keys),
+                     HeadsOf<float>(out, call.first_queries), HeadsOf<float>(log_sum_exp, call.first_queries));
   if (!needs_grad({query, key, value})) return record("attention", out, {query, key, value}, {});
   return record("attention", out, {query, key, value},
                 [call, q = save(q), k = save(k), v = save(v), out = save(out),
@@ -119,9 +121,12 @@ Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& val
                   Tensor dk = key_gradient(*k, call), dv = key_gradient(*v, call);
                   kernels::attention_backward(
                       call.pointing_here(),
-                      {HeadsOf<const float>(*q), HeadsOf<const float>(*k), HeadsOf<const float>(*v),
-                       HeadsOf<const float>(*out), HeadsOf<const float>(*log_sum_exp)},
-                      HeadsOf<const float>(upstream), {HeadsOf<float>(dq), HeadsOf<float>(dk), HeadsOf<float>(dv)});
+                      {HeadsOf<const float>(*q, call.first_queries), HeadsOf<const float>(*k, call.first_keys),
+                       HeadsOf<const float>(*v, call.first_keys), HeadsOf<const float>(*out, call.first_queries),
+                       HeadsOf<const float>(*log_sum_exp, call.first_queries)},
+                      HeadsOf<const float>(upstream, call.first_queries),
+                      {HeadsOf<float>(dq, call.first_queries), HeadsOf<float>(dk, call.first_keys),
+                       HeadsOf<float>(dv, call.first_keys)});
                   return Tensors{dq, dk, dv};
                 });
 }

@@ -1,5 +1,6 @@
 #include "glassformer/nn/positions.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "glassformer/autograd/ops.h"
@@ -9,6 +10,9 @@
 namespace glass {
 
 Tensor PositionScheme::embed(const Tensor& x, Dim /*first*/) const { return x; }
+Tensor PositionScheme::embed(const Tensor& /*x*/, const Packing& /*packing*/) const {
+  throw Error(std::string(kind()) + ": it cannot work on packed sequences; pad them");
+}
 QueryKey PositionScheme::rotate(const QueryKey& query_key, Dim /*first*/) const { return query_key; }
 Tensor PositionScheme::score_bias(const ScoreExtent& /*extent*/) const { return {}; }
 
@@ -41,6 +45,14 @@ Tensor SinusoidalPositions::embed(const Tensor& x, Dim first) const {
   return add(x, tap("encoding", encoding));
 }
 
+Tensor SinusoidalPositions::embed(const Tensor& x, const Packing& packing) const {
+  const Scope scope(name());
+  const auto& lengths = packing.lengths();
+  const Dim longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  const Tensor table = longest <= ready_positions ? table_ : sinusoidal_encoding(0, longest, x.size(2));
+  return add(x, tap("encoding", embedding(table, packing.positions())));
+}
+
 LearnedPositions::LearnedPositions(Module* parent, std::string name, Dim max_positions, Dim d_model)
     : PositionScheme(parent, std::move(name)),
       weight(parameter("weight", {max_positions, d_model}, Initial::embedding)) {}
@@ -48,12 +60,21 @@ LearnedPositions::LearnedPositions(Module* parent, std::string name, Dim max_pos
 Tensor LearnedPositions::embed(const Tensor& x, Dim first) const {
   const Scope scope(name());
   const Dim end = first + x.size(1);
-  if (end > weight.size(0)) {
-    throw ValueError("learned positions: an input of " + std::to_string(end) + " tokens, but the model has " +
-                     std::to_string(weight.size(0)) +
-                     " positions; shorten the input, or train with a larger max_positions or sinusoidal positions");
-  }
+  check_length(end);
   return add(x, tap("encoding", slice(weight, 0, first, end)));
+}
+
+Tensor LearnedPositions::embed(const Tensor& x, const Packing& packing) const {
+  const Scope scope(name());
+  for (const int64_t length : packing.lengths()) check_length(length);
+  return add(x, tap("encoding", embedding(weight, packing.positions())));
+}
+
+void LearnedPositions::check_length(Dim length) const {
+  if (length <= weight.size(0)) return;
+  throw ValueError("learned positions: an input of " + std::to_string(length) + " tokens, but the model has " +
+                   std::to_string(weight.size(0)) +
+                   " positions; shorten the input, or train with a larger max_positions or sinusoidal positions");
 }
 
 std::unique_ptr<PositionScheme> make_positions(PositionKind kind, Module* parent, std::string name, Dim max_positions,

@@ -199,10 +199,12 @@ class TranslationTask : public TrainingTask {
   }
 
   LossSum loss_of(const TranslationBatch& batch) const {
-    const Tensor logits = (*model_)(batch.source, batch.source_lengths, batch.target_input);  // [B,T,V]
     LossSum sum;
-    const double smoothing = grad_enabled() ? recipe_.train.label_smoothing : 0;
-    sum.loss = cross_entropy_sum(logits, batch.target_output, {smoothing, pad_token}, &sum.nll);
+    const CrossEntropyOptions options{grad_enabled() ? recipe_.train.label_smoothing : 0, pad_token};
+    const Tensor logits =
+        (*model_)(pack(batch.source, batch.source_lengths), pack(batch.target_input, batch.target_lengths));  // [1,N,V]
+    const Tensor labels = pack(batch.target_output, batch.target_lengths).ids;
+    sum.loss = cross_entropy_sum(logits, labels, options, &sum.nll);
     sum.terms = batch.target_tokens;
     sum.real_tokens = batch.real_tokens;
     sum.examples = batch.source.size(0);

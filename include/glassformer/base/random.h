@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 namespace glass {
 
@@ -47,6 +49,9 @@ struct RandomContext {
   uint64_t seed = 0;
   uint64_t step = 0;
   uint64_t first_example = 0;  // index within the whole step of this micro-batch's row 0
+  // How many rows each example has, where they are packed one after another into a tensor [1,N,D]; null where axis 0 is
+  // the example.
+  std::shared_ptr<const std::vector<int64_t>> packed_rows = nullptr;
 };
 
 // Makes a context current on the calling thread for its lifetime.

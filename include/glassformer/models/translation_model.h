@@ -16,11 +16,17 @@ class TranslationModel : public ModuleOf<TranslationModel> {
   // -> logits [B,T,V]: row t scores the token that follows target[.., 0..t].
   Tensor forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target) const;
 
+  // The same without padding: source and target of the same sequences, packed -> logits [1,N,V] of the target's rows.
+  // Throws Error if the position scheme cannot pack.
+  Tensor forward(const PackedTokens& source, const PackedTokens& target) const;
+
   Tensor encode(const Tensor& source, const Tensor& source_lengths) const;  // -> memory [B,S,D]
+  Tensor encode(const PackedTokens& source) const;                          // -> memory [1,N,D]
   // The decoder's output before the output layer, [B,T,D]. With a cache, target is what comes after what it holds.
   Tensor decode(const Tensor& target, const Tensor& memory, const Tensor& source_lengths,
                 DecoderCache* cache = nullptr) const;
-  Tensor logits(const Tensor& hidden) const;  // [..,D] -> [..,V]
+  Tensor decode(const PackedTokens& target, const Tensor& memory, const Packing& source) const;  // -> [1,N,D]
+  Tensor logits(const Tensor& hidden) const;                                                     // [..,D] -> [..,V]
   const char* kind() const override { return "TranslationModel"; }
 
   TransformerConfig config;

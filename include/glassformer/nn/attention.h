@@ -61,7 +61,7 @@ struct AttentionOptions {
   Dim d_model = 0;
   Dim heads = 1;
   double dropout = 0;  // on the weights
-  AttentionScale scale;
+  AttentionScale scale = {};
 };
 
 // H heads of width K = D/H, each attending alone; their outputs side by side, then projected.
@@ -78,7 +78,7 @@ class MultiHeadAttention : public ModuleOf<MultiHeadAttention> {
   const char* kind() const override { return "MultiHeadAttention"; }
 
   Dim heads;
-  AttentionScale scale;
+  AttentionScale scale = {};
   Linear query, key, value, output;
   Dropout dropout;
 };

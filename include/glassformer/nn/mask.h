@@ -6,9 +6,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "glassformer/tensor/tensor.h"
+#include "glassformer/nn/packing.h"
 
 namespace glass {
 
@@ -38,6 +39,9 @@ class AttentionMask {
   static AttentionMask causal();
   // Example b may attend to its first lengths[b] keys: the rest is padding. int32 or int64 [B].
   static AttentionMask lengths(const Tensor& lengths);
+  // Queries and keys of several packed sequences: a query may attend to the keys of its own sequence. Causality and a
+  // function of the user's own count positions within each sequence, and a function's batch is the sequence.
+  static AttentionMask packed(const Packing& queries, const Packing& keys);
   // A function of the user's own over a block of scores.
   static AttentionMask function(MaskFunction function);
   // The same from bool(Dim batch, Dim head, Dim query, Dim key).
@@ -51,21 +55,30 @@ class AttentionMask {
   }
   AttentionMask operator&(const AttentionMask& other) const;
 
-  bool is_none() const { return !causal_ && lengths_.empty() && functions_.empty(); }
+  bool is_none() const { return !causal_ && lengths_.empty() && functions_.empty() && !packed_; }
   bool is_causal() const { return causal_; }
+  // Throws ShapeError unless the scores are those of the packed sequences.
+  void check_packed(const ScoreExtent& extent) const;
   // For each example the number of keys before its padding, and where a user's own functions come on top: what
   // attention by blocks asks instead of keep(). Throws ShapeError as keep() does.
   std::vector<int64_t> unpadded_keys(const ScoreExtent& extent) const;
   bool has_functions() const { return !functions_.empty(); }
   void apply_functions(const ScoreBlock& block, bool* keep) const;
-  // One pair, by the definition.
+  struct Packed {
+    Packing queries, keys;
+  };
+  const std::optional<Packed>& packed() const { return packed_; }
+  // One pair, by the definition; of packed sequences with rows of the whole packed tensor.
   bool may_attend(Dim batch, Dim head, Dim query, Dim key) const;
   // The mask of a whole call, bool, [B or 1, H or 1, T or 1, S]; undefined if everything is allowed. Throws ShapeError
   // if the lengths are not those of `extent.batch` examples.
   Tensor keep(const ScoreExtent& extent) const;
 
  private:
+  Tensor keep_packed(const ScoreExtent& extent) const;
+
   bool causal_ = false;
+  std::optional<Packed> packed_;
   std::vector<Tensor> lengths_;
   std::vector<MaskFunction> functions_;
 };

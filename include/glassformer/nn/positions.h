@@ -6,6 +6,7 @@
 
 #include "glassformer/nn/mask.h"
 #include "glassformer/nn/module.h"
+#include "glassformer/nn/packing.h"
 
 namespace glass {
 
@@ -18,6 +19,9 @@ class PositionScheme : public Module {
   using Module::Module;
   // x [B,T,D], whose row 0 stands at absolute position `first` -> [B,T,D]
   virtual Tensor embed(const Tensor& x, Dim first) const;
+  // x [1,N,D], packed sequences that each begin at position 0 -> [1,N,D]. Throws Error where a scheme does not say how;
+  // it works with padding then.
+  virtual Tensor embed(const Tensor& x, const Packing& packing) const;
   // Self-attention only: called with the new queries and keys, both starting at position `first`.
   virtual QueryKey rotate(const QueryKey& query_key, Dim first) const;
   // Self-attention only: what to add to the scaled scores, broadcastable to [B,H,T,S]; undefined for nothing.
@@ -30,6 +34,7 @@ class SinusoidalPositions : public PositionScheme {
  public:
   SinusoidalPositions(Module* parent, std::string name, Dim d_model);
   Tensor embed(const Tensor& x, Dim first) const override;
+  Tensor embed(const Tensor& x, const Packing& packing) const override;
   const char* kind() const override { return "SinusoidalPositions"; }
 
  private:
@@ -45,9 +50,13 @@ class LearnedPositions : public PositionScheme {
   LearnedPositions(Module* parent, std::string name, Dim max_positions, Dim d_model);
   // Throws ValueError past max_positions, naming the input's length, the limit and the remedy.
   Tensor embed(const Tensor& x, Dim first) const override;
+  Tensor embed(const Tensor& x, const Packing& packing) const override;
   const char* kind() const override { return "LearnedPositions"; }
 
   Tensor weight;  // [max_positions, D]
+
+ private:
+  void check_length(Dim length) const;
 };
 
 enum class PositionKind { sinusoidal, learned };

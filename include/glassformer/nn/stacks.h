@@ -25,7 +25,7 @@ struct StackOptions {
   NormScheme norm = NormScheme::pre;
   bool final_norm = true;
   Activation activation = Activation::relu;
-  DropoutRates dropout;
+  DropoutRates dropout = {};
   AttentionScale scale = AttentionScale::inverse_sqrt();
 };
 
