@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from peer_server import serve
+from sizes import FULL, SIZES, VOCABULARY, sentence_lengths
 
 PAD, BOS, EOS, SPECIAL = 0, 2, 3, 4
-VOCABULARY = 8000
-SIZES = {"tiny": (128, 4, 256, 4), "small": (256, 8, 1024, 3), "base": (512, 8, 2048, 6)}  # D, H, F, L
-FULL = {"tiny-full": (64, 20), "small-full": (64, 25), "base": (32, 50)}  # sentences, tokens a side
 
 
 def main() -> None:
@@ -95,16 +91,6 @@ class Translation(nn.Module):
 def sinusoids(length: int, d_model: int) -> Tensor:
     angle = torch.arange(length)[:, None] * torch.exp(-math.log(1e4) * torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angle.sin(), angle.cos()], 2).flatten(1)
-
-
-def sentence_lengths(name: str) -> list[tuple[int, int]]:
-    """With EOS, source and target."""
-    if name in FULL:
-        sentences, length = FULL[name]
-        return [(length, length)] * sentences
-    text = (Path(__file__).parent.parent / "lengths.txt").read_text()
-    pairs = re.findall(r"^(\d+), (\d+),$", text, re.MULTILINE)
-    return [(int(source) + 1, int(target) + 1) for source, target in pairs]
 
 
 def random_sentences(lengths: list[int]) -> list[Tensor]:
