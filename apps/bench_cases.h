@@ -26,12 +26,13 @@ struct PreparedCase {
   int64_t tokens = 0;                              // that one run works on, padding not counted
   double flops = 0;                                // of one run's matrix products, padding not counted; 0 if unknown
   Precision precision = Precision::f32;            // that the run multiplies in
-  std::function<TimeShares(int repeats)> profile;  // of one run, the mean of `repeats`; empty if there is none
+  std::function<TimeShares(int repeats)> profile;  // of one run, the mean of `repeats`; where has_profile
 };
 
 struct BenchCase {
   std::string name, description;
   std::function<PreparedCase(const BenchSettings&)> prepare;
+  bool has_profile = false;
 };
 
 // One update of a model's weights as the trainer makes it, and the same for a small decoder-only model.

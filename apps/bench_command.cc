@@ -71,6 +71,12 @@ std::vector<BenchCase> chosen_cases(const Options& o) {
   return chosen;
 }
 
+std::vector<BenchCase> with_profile(std::vector<BenchCase> cases) {
+  std::erase_if(cases, [](const BenchCase& c) { return !c.has_profile; });
+  if (cases.empty()) throw InputError("bench: --profile is of updates, the cases train/* and nanogpt");
+  return cases;
+}
+
 double seconds_of(const std::function<void()>& run) {
   const auto start = std::chrono::steady_clock::now();
   run();
@@ -91,9 +97,6 @@ Result measured(const BenchCase& chosen, const BenchSettings& settings, int repe
 
 Result profiled(const BenchCase& chosen, const BenchSettings& settings, int repeat) {
   const PreparedCase prepared = chosen.prepare(settings);
-  if (!prepared.profile) {
-    throw InputError("bench: --profile is for updates; choose them with --case 'train/*' or --case nanogpt");
-  }
   constexpr int warm_up = 2;
   for (int i = 0; i < warm_up; ++i) prepared.run();
   Result result{chosen.name, {}, prepared.tokens, prepared.flops, prepared.precision, 0, prepared.profile(repeat)};
@@ -167,7 +170,7 @@ void print_json(const std::vector<Result>& results) {
 }
 
 int run(const Options& o) {
-  const std::vector<BenchCase> cases = chosen_cases(o);
+  const std::vector<BenchCase> cases = o.profile ? with_profile(chosen_cases(o)) : chosen_cases(o);
   const BenchSettings settings = settings_of(o);
   if (o.list) {
     print_list(cases, o.json);

@@ -212,7 +212,8 @@ BenchCase translation_case(const std::string& name, const TransformerConfig& con
           [config, lengths = std::move(lengths)](const BenchSettings& settings) {
             const auto work = std::make_shared<TranslationUpdate>(config, lengths, settings.precision);
             return prepared(work, work->batch.real_tokens, translation_flops(lengths, config), settings.precision);
-          }};
+          },
+          true};
 }
 
 // --- a decoder-only model: the encoder's stack under a causal mask, the sizes of nanoGPT's recipe for CPUs
@@ -310,8 +311,8 @@ void add_training_cases(std::vector<BenchCase>& cases) {
   cases.push_back(translation_case("small", small, sentence_lengths(), real));
   cases.push_back(translation_case("small-full", small, equal_lengths(64, 25), "64 x 25 tokens"));
   cases.push_back(translation_case("base", base, equal_lengths(32, 50), "32 x 50 tokens"));
-  cases.push_back(
-      {"nanogpt", "an update of a decoder-only model: D 128, H 4, F 512, L 4, 12 x 64 characters", prepare_characters});
+  cases.push_back({"nanogpt", "an update of a decoder-only model: D 128, H 4, F 512, L 4, 12 x 64 characters",
+                   prepare_characters, true});
 }
 
 }  // namespace glass::program

@@ -89,6 +89,8 @@ def parse_options() -> argparse.Namespace:
         parser.error("--model and --text come together")
     if options.pairs < 1:
         parser.error("--pairs is 1 or more")
+    if not Path(options.program).is_file():
+        parser.error(f"--program: there is no {options.program}; build it, or say where it is")
     return options
 
 
@@ -107,7 +109,10 @@ class Program:
         return subprocess.run(command, check=True, env=self.environment, stdout=subprocess.PIPE, text=True).stdout
 
     def cases(self) -> list[str]:
-        listed = json.loads(self.run("bench", "--list", "--json", f"--longest={self.options.longest}"))
+        try:
+            listed = json.loads(self.run("bench", "--list", "--json", f"--longest={self.options.longest}"))
+        except subprocess.CalledProcessError:
+            raise SystemExit(1)  # it has said why
         return [case["name"] for case in listed]
 
     def version(self) -> dict:

@@ -35,7 +35,7 @@ def main() -> None:
     run, tokens = make_case(options.case, variant)
     versions = {"PyTorch": torch.__version__, "ISA": torch.backends.cpu.get_cpu_capability()}
     # The first runs fill the allocator, and compile.
-    serve(run, versions, tokens, options.repeat, warm_up=5 if "attention" not in options.case else 2)
+    serve(run, versions, tokens, options.repeat, warm_up=3)
 
 
 def make_case(case: str, variant: list[str]) -> tuple[Callable[[], object], int]:

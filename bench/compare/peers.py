@@ -106,6 +106,7 @@ class Peer:
         if line:
             return json.loads(line)
         self.process.kill()
+        self.process.wait()
         self.words.seek(0)
         words = self.words.read().strip().splitlines()
         raise PeerError(words[-1] if words else "it ended without a word")

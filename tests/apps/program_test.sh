@@ -144,6 +144,7 @@ grep -q '  forward stack.layers.\*.self_attn' out && grep -q '  AdamW' out || { 
 expect 0 '' "$program" bench --write-model random.safetensors
 [ "$(printf 'w0001 w0002\n' | "$program" translate --model random.safetensors --max-length 2 | wc -w)" = 2 ] || fail "bench --write-model"
 expect 2 'no case "fast"' "$program" bench --case fast
+expect 2 'profile is of updates' "$program" bench --case start --profile
 
 # --- forecasting
 expect 0 'naive forecasts' "$program" train --out sine --set model.task=forecast --set model.d_model=32 --set model.heads=4 \
