@@ -16,5 +16,6 @@ void add_evaluate(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 
 }  // namespace glass::program

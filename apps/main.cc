@@ -1,23 +1,16 @@
 // glassformer: the program. One command a file; here are the top level and the exit codes.
-#include <dnnl.h>
-
 #include <csignal>
 
 #include "commands.h"
 #include "glassformer/base/isa.h"
 #include "glassformer/base/threads.h"
 #include "output.h"
+#include "version.h"
 
 namespace glass::program {
 namespace {
 
 constexpr int failure = 1, bad_input = 2;
-
-std::string version_text() {
-  const dnnl_version_t* onednn = dnnl_version();
-  return fmt::format("glassformer {}\nISA {}{}, {} threads\noneDNN {}.{}.{}", GLASSFORMER_VERSION, isa_name(isa()),
-                     has_bf16_products() ? " with bf16" : "", threads(), onednn->major, onednn->minor, onednn->patch);
-}
 
 int run(int argc, char** argv) {
   CLI::App app("Trains, runs and explains Transformers on ordinary CPUs.", "glassformer");
@@ -41,6 +34,7 @@ int run(int argc, char** argv) {
   add_score(app, action);
   add_info(app, action);
   add_explain(app, action);
+  add_bench(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

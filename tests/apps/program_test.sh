@@ -128,6 +128,24 @@ GLASSFORMER_ISA=sse9 expect 2 'GLASSFORMER_ISA=sse9: unknown' "$program" info --
 expect 2 'resume: model.d_model differs' "$program" train --resume --out run --set model.d_model=32
 expect 1 'cannot be written' bash -c "\"$program\" info --model $model > /dev/full"
 
+# --- speed: that it is measured, not what it is
+expect 0 '' "$program" bench --list
+grep -q '^train/base ' out && grep -q '^decode/beam4/32 ' out && grep -q '^attention/causal/4096 ' out || { fail "bench --list"; cat out; }
+expect 0 '' "$program" bench --list --case 'attention/*' --longest 512
+[ "$(wc -l < out)" = 4 ] || { fail "bench --longest and a pattern"; cat out; }
+expect 0 '' "$program" bench --case nanogpt --repeat 3 --precision f32 --json
+for field in '"isa": "' '"threads": [1-9]' '"name": "nanogpt"' '"precision": "f32"' '"tokens": 768,' '"median_seconds": [0-9.e-]*[1-9]' \
+  '"peak_tensor_bytes": [1-9]' '"most_resident_bytes": [1-9]'; do
+  grep -q "$field" out || { fail "no $field in bench --json"; cat out; }
+done
+[ "$(grep -c '^        [0-9]' out)" = 3 ] || { fail "bench --repeat 3 --json has not three times"; cat out; }
+expect 0 '' "$program" bench --case nanogpt --repeat 1 --profile
+grep -q '  forward stack.layers.\*.self_attn' out && grep -q '  AdamW' out || { fail "bench --profile"; cat out; }
+expect 0 '' "$program" bench --write-model random.safetensors
+[ "$(printf 'w0001 w0002\n' | "$program" translate --model random.safetensors --max-length 2 | wc -w)" = 2 ] || fail "bench --write-model"
+expect 2 'no case "fast"' "$program" bench --case fast
+expect 2 'profile is of updates' "$program" bench --case start --profile
+
 # --- forecasting
 expect 0 'naive forecasts' "$program" train --out sine --set model.task=forecast --set model.d_model=32 --set model.heads=4 \
   --set model.layers=1 --set train.steps=50 --set train.validate_every=50 --set data.windows=300
