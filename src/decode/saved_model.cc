@@ -84,6 +84,7 @@ std::unique_ptr<Model> take_model(const SafeTensors& contents, const Transformer
   check_size(contents, config, path);
   std::unique_ptr<Model> model;
   try {
+    const LeaveUninitialized filled_below;
     model = std::make_unique<Model>(config);
   } catch (const Error& error) {  // parts that are valid each by itself, but not together
     throw InputError(path + ": its configuration cannot be built: " + error.what());

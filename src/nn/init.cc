@@ -15,6 +15,8 @@ double uniform_bound(InitScheme scheme, const Shape& shape) {
   return scheme == InitScheme::xavier ? std::sqrt(6 / (in + out)) : std::sqrt(6 / in);
 }
 
+thread_local bool uninitialized = false;
+
 void fill_uniform(Tensor& parameter, Random random, float bound) {
   float* values = parameter.data<float>();
   for (Dim i = 0; i < parameter.numel(); ++i) values[i] = random.uniform(-bound, bound);
@@ -29,6 +31,7 @@ void fill_normal(Tensor& parameter, Random random, float deviation) {
 
 void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions& options, uint64_t seed,
                           const std::string& path) {
+  if (uninitialized) return;
   const Random random(hash_combine(seed, hash_text(path)));
   const Shape& shape = parameter.shape();
   if (initial == Initial::embedding && options.embeddings == EmbeddingInit::matrix) initial = Initial::matrix;
@@ -51,6 +54,9 @@ void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions&
   }
   parameter.mark_changed();
 }
+
+LeaveUninitialized::LeaveUninitialized() : outer_(uninitialized) { uninitialized = true; }
+LeaveUninitialized::~LeaveUninitialized() { uninitialized = outer_; }
 
 void initialize(Module& module, const InitOptions& options, uint64_t seed) {
   std::unordered_set<const void*> done;

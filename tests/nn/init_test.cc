@@ -121,5 +121,12 @@ TEST(Init, ASchemeReachesEveryMatrix) {
   expect_uniform(feed_forward.outer.weight, std::sqrt(6.0 / 200));
 }
 
+TEST(Init, ParametersCanBeLeftToWhoeverFillsThem) {
+  const LeaveUninitialized filled_below;
+  Tensor weight = Tensor::full({30, 40}, 7);
+  initialize_parameter(weight, Initial::matrix, {}, 1, "weight");
+  EXPECT_EQ(weight.to_vector(), std::vector<double>(1200, 7));
+}
+
 }  // namespace
 }  // namespace glass

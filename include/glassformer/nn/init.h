@@ -39,6 +39,19 @@ struct InitOptions {
 void initialize_parameter(Tensor& parameter, Initial initial, const InitOptions& options, uint64_t seed,
                           const std::string& path);
 
+// While it lives, parameters that are made on this thread keep what their memory happens to hold: for whoever fills them
+// from a file at once. Drawing them is most of the time that building a model takes.
+class LeaveUninitialized {
+ public:
+  LeaveUninitialized();
+  ~LeaveUninitialized();
+  LeaveUninitialized(const LeaveUninitialized&) = delete;
+  LeaveUninitialized& operator=(const LeaveUninitialized&) = delete;
+
+ private:
+  bool outer_;
+};
+
 // Every parameter of the tree. A tied tensor is filled once, under its first name.
 void initialize(Module& module, const InitOptions& options, uint64_t seed);
 
