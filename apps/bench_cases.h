@@ -14,7 +14,7 @@ namespace glass::program {
 
 struct BenchSettings {
   Precision precision = Precision::f32;  // of products with weights, in training and attention
-  Precision decoding = Precision::f32;   // and in decoding
+  bool compact = false;                  // weights in eight bits, in decoding
   Dim longest = 4096;                    // of the attention cases, in tokens
 };
 
@@ -25,7 +25,7 @@ struct PreparedCase {
   std::function<void()> run;
   int64_t tokens = 0;                              // that one run works on, padding not counted
   double flops = 0;                                // of one run's matrix products, padding not counted; 0 if unknown
-  Precision precision = Precision::f32;            // that the run multiplies in
+  std::string numbers;                             // that the run multiplies: f32, bf16, int8
   std::function<TimeShares(int repeats)> profile;  // of one run, the mean of `repeats`; where has_profile
 };
 
@@ -34,6 +34,8 @@ struct BenchCase {
   std::function<PreparedCase(const BenchSettings&)> prepare;
   bool has_profile = false;
 };
+
+inline std::string name_of(Precision precision) { return precision == Precision::bf16 ? "bf16" : "f32"; }
 
 // One update of a model's weights as the trainer makes it, and the same for a small decoder-only model.
 void add_training_cases(std::vector<BenchCase>& cases);

@@ -29,7 +29,7 @@ struct Result {
   std::vector<double> seconds;  // in order of time
   int64_t tokens = 0;
   double flops = 0;
-  Precision precision = Precision::f32;
+  std::string numbers;
   size_t peak_bytes = 0;
   TimeShares shares;
 
@@ -39,12 +39,10 @@ struct Result {
   }
 };
 
-const char* precision_name(Precision precision) { return precision == Precision::bf16 ? "bf16" : "f32"; }
-
-// As a recipe's train.precision; translation is in float32 unless asked.
+// As a recipe's train.precision, and as `translate` chooses its weights.
 BenchSettings settings_of(const Options& o) {
   const bool bf16 = o.precision == "bf16" || (o.precision == "auto" && has_bf16_products());
-  return {bf16 ? Precision::bf16 : Precision::f32, o.precision == "bf16" ? Precision::bf16 : Precision::f32, o.longest};
+  return {bf16 ? Precision::bf16 : Precision::f32, bf16, o.longest};
 }
 
 std::vector<BenchCase> all_cases(const Options& o) {
@@ -88,7 +86,7 @@ Result measured(const BenchCase& chosen, const BenchSettings& settings, int repe
   constexpr int warm_up = 2;  // the allocator, the libraries' caches and the clock of the processor
   for (int i = 0; i < warm_up; ++i) prepared.run();
   reset_peak_memory();
-  Result result{chosen.name, {}, prepared.tokens, prepared.flops, prepared.precision, 0, {}};
+  Result result{chosen.name, {}, prepared.tokens, prepared.flops, prepared.numbers, 0, {}};
   for (int i = 0; i < repeat; ++i) result.seconds.push_back(seconds_of(prepared.run));
   std::sort(result.seconds.begin(), result.seconds.end());
   result.peak_bytes = memory_use().peak;
@@ -99,7 +97,7 @@ Result profiled(const BenchCase& chosen, const BenchSettings& settings, int repe
   const PreparedCase prepared = chosen.prepare(settings);
   constexpr int warm_up = 2;
   for (int i = 0; i < warm_up; ++i) prepared.run();
-  Result result{chosen.name, {}, prepared.tokens, prepared.flops, prepared.precision, 0, prepared.profile(repeat)};
+  Result result{chosen.name, {}, prepared.tokens, prepared.flops, prepared.numbers, 0, prepared.profile(repeat)};
   return result;
 }
 
@@ -127,14 +125,13 @@ void print_row(const Result& r) {
   const double median = r.median();
   print(fmt::format("{:22}  {:9.2f}  {:9.2f}  {:9.2f}  {:>10}  {:>9}  {:>8}  {}\n", r.name, median * 1e3,
                     r.seconds.front() * 1e3, r.seconds.back() * 1e3, cell(static_cast<double>(r.tokens) / median, 0),
-                    cell(r.flops / median / 1e9, 1), cell(static_cast<double>(r.peak_bytes) / 1e6, 1),
-                    precision_name(r.precision)));
+                    cell(r.flops / median / 1e9, 1), cell(static_cast<double>(r.peak_bytes) / 1e6, 1), r.numbers));
   flush_output();  // a case may take long, and somebody may be waiting
 }
 
 void print_shares(const Result& r) {
   print(fmt::format("\n{}, {}: ms of an update; the operations of the forward pass are part of the first line\n",
-                    r.name, precision_name(r.precision)));
+                    r.name, r.numbers));
   for (const auto& [name, seconds] : r.shares) print(fmt::format("{:9.3f}  {}\n", seconds * 1e3, name));
 }
 
@@ -145,7 +142,7 @@ size_t most_resident_bytes() {
 }
 
 nlohmann::ordered_json json_of(const Result& r) {
-  nlohmann::ordered_json json{{"name", r.name}, {"precision", precision_name(r.precision)}};
+  nlohmann::ordered_json json{{"name", r.name}, {"precision", r.numbers}};
   if (!r.shares.empty()) {
     for (const auto& [name, seconds] : r.shares) json["seconds_by_part"][name] = seconds;
     return json;

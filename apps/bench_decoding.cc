@@ -55,14 +55,11 @@ PreparedCase prepare_decoding(int beam, Dim sentences, const BenchSettings& sett
   // Each hypothesis is scored, but key and value of the source are computed once for all of a sentence.
   const double flops = static_cast<double>(sentences) *
                        (encode_flops(config, tokens_in) + beam * decode_flops(config, tokens_in, tokens_out));
-  const Precision precision = settings.decoding;
-  return {[=] {
-            const PrecisionScope multiply_in(precision);
-            search(*model, source, lengths, search_options(beam));
-          },
+  if (settings.compact) compact_weights(*model);
+  return {[=] { search(*model, source, lengths, search_options(beam)); },
           sentences * tokens_out,
           flops,
-          precision,
+          settings.compact ? "int8" : "f32",
           {}};
 }
 
@@ -149,7 +146,7 @@ PreparedCase prepare_start(const BenchSettings& /*settings*/) {
                                               "1",
                                               "--threads",
                                               std::to_string(threads())};
-  return {[folder, arguments] { run_program(arguments); }, 0, 0, Precision::f32, {}};
+  return {[folder, arguments] { run_program(arguments); }, 0, 0, "", {}};
 }
 
 }  // namespace

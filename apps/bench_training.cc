@@ -146,7 +146,7 @@ TimeShares profile_of(Update& update, const std::function<Tensor()>& loss_sum, i
 template <class Work>
 PreparedCase prepared(const std::shared_ptr<Work>& work, int64_t tokens, double flops, Precision precision) {
   const auto loss_sum = [work] { return work->loss_sum(); };
-  return {[work, loss_sum] { work->update.run(loss_sum, work->terms()); }, tokens, flops, precision,
+  return {[work, loss_sum] { work->update.run(loss_sum, work->terms()); }, tokens, flops, name_of(precision),
           [work, loss_sum](int repeats) { return profile_of(work->update, loss_sum, work->terms(), repeats); }};
 }
 
@@ -197,9 +197,9 @@ struct TranslationUpdate {
 
   Tensor loss_sum() const {
     constexpr double label_smoothing = 0.1;
-    double nll = 0;                                                                       // the trainer asks for it
-    const Tensor logits = model(pack(batch.source, batch.source_lengths),
-                                pack(batch.target_input, batch.target_lengths));  // [1,N,V]
+    double nll = 0;  // the trainer asks for it
+    const Tensor logits =
+        model(pack(batch.source, batch.source_lengths), pack(batch.target_input, batch.target_lengths));  // [1,N,V]
     const Tensor labels = pack(batch.target_output, batch.target_lengths).ids;
     return cross_entropy_sum(logits, labels, {label_smoothing, pad_token}, &nll);
   }

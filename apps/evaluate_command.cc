@@ -51,7 +51,7 @@ void write_lines(AtomicFile& file, const std::vector<std::string>& lines) {
 int evaluate_translation(const Options& o, SavedTranslation saved) {
   const ParallelText text =
       o.pairs.empty() ? read_pairs(o.source, o.target, o.invalid()) : read_tsv_pairs(o.pairs, o.invalid());
-  const Translator translator(std::move(saved));
+  const Translator translator(std::move(saved), weights_from_name(o.search.weights));
   std::optional<AtomicFile> hypotheses;
   if (!o.hypotheses.empty()) hypotheses.emplace(o.hypotheses);  // before the work: it may not be writable
   std::vector<std::string> outputs;

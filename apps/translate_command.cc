@@ -54,7 +54,7 @@ std::string on_one_line(std::string text) {
 }
 
 int run(const Options& o) {
-  const Translator translator = Translator::load(o.model);
+  const Translator translator = Translator::load(o.model, weights_from_name(o.search.weights));
   const InvalidUtf8 invalid = o.replace_invalid ? InvalidUtf8::replace : InvalidUtf8::error;
   auto reader = o.input.empty() || o.input == "-"
                     ? std::make_unique<LineReader>(STDIN_FILENO, "standard input", invalid)

@@ -9,7 +9,7 @@ namespace glass::program {
 
 struct SearchFlags {
   int beam = 1, nbest = 1;
-  std::string length_norm = "average";
+  std::string length_norm = "average", weights = "auto";
   double alpha = 1;
   int64_t max_length = 0, batch_tokens = 4096, max_source = 1000;
 
@@ -31,6 +31,9 @@ struct SearchFlags {
         ->capture_default_str();
     command.add_option("--max-source", max_source, "Longer lines are cut to so many tokens")
         ->check(CLI::Range(2, 1 << 20))
+        ->capture_default_str();
+    command.add_option("--weights", weights, "auto | exact | compact: in eight bits each, read faster")
+        ->check(CLI::IsMember({"auto", "exact", "compact"}))
         ->capture_default_str();
   }
 

@@ -7,6 +7,7 @@
 #include "decode/search_options.h"
 #include "glassformer/autograd/tap.h"
 #include "glassformer/base/error.h"
+#include "glassformer/base/isa.h"
 #include "glassformer/data/text.h"
 
 namespace glass {
@@ -74,10 +75,23 @@ int64_t longest_source(const TransformerConfig& config, int64_t wanted) {
   return config.positions == PositionKind::learned ? std::min(wanted, config.max_positions) : wanted;
 }
 
-Translator Translator::load(const std::string& path) { return Translator(load_translation(path)); }
+Weights weights_from_name(const std::string& name) {
+  if (name == "auto") return Weights::automatic;
+  if (name == "exact") return Weights::exact;
+  if (name == "compact") return Weights::compact;
+  throw InputError("weights: unknown \"" + name + "\"; use auto, exact or compact");
+}
 
-Translator::Translator(SavedTranslation saved) : saved_(std::make_shared<SavedTranslation>(std::move(saved))) {
-  saved_->model->train(false);
+Translator Translator::load(const std::string& path, Weights weights) {
+  return Translator(load_translation(path), weights);
+}
+
+Translator::Translator(SavedTranslation saved, Weights weights) {
+  saved.model->train(false);
+  if (weights == Weights::compact || (weights == Weights::automatic && has_bf16_products())) {
+    compact_weights(*saved.model);
+  }
+  saved_ = std::make_shared<const SavedTranslation>(std::move(saved));
 }
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines,

@@ -16,7 +16,17 @@ Linear::Linear(Module* parent, std::string name, const Tensor& tied_weight)
   tie("weight", weight);
 }
 
-Tensor Linear::forward(const Tensor& x) const { return linear(x, weight, bias); }
+Tensor Linear::forward(const Tensor& x) const {
+  if (compacted && !grad_enabled()) return compacted->product(x, bias);
+  return linear(x, weight, bias);
+}
+
+void Linear::compact() { compacted.emplace(weight); }
+
+void compact_weights(Module& module) {
+  if (auto* linear = dynamic_cast<Linear*>(&module)) linear->compact();
+  for (Module* child : module.children()) compact_weights(*child);
+}
 
 TokenEmbedding::TokenEmbedding(Module* parent, std::string name, Dim vocabulary, Dim d_model)
     : ModuleOf(parent, std::move(name)), weight(parameter("weight", {vocabulary, d_model}, Initial::embedding)) {}

@@ -1,6 +1,9 @@
 // The small modules: Linear, TokenEmbedding, LayerNorm, Dropout.
 #pragma once
 
+#include <optional>
+
+#include "glassformer/autograd/compact_weight.h"
 #include "glassformer/autograd/ops.h"
 #include "glassformer/nn/module.h"
 
@@ -15,11 +18,18 @@ class Linear : public ModuleOf<Linear> {
   // Ties: another module's matrix [out,in] under this name too; no bias.
   Linear(Module* parent, std::string name, const Tensor& tied_weight);
   Tensor forward(const Tensor& x) const;  // [..,in] -> [..,out]; throws ShapeError for another last extent
+  // Keeps the weight in fewer bytes beside itself, as it is now: what is computed without gradients uses those from now
+  // on. Not safe while other threads call forward().
+  void compact();
   const char* kind() const override { return "Linear"; }
 
   Tensor weight;  // [out,in]
   Tensor bias;    // [out], or undefined
+  std::optional<CompactWeight> compacted;
 };
+
+// Linear::compact() of every Linear of the tree.
+void compact_weights(Module& module);
 
 // Rows of a table, scaled by √D so that they are as large as position encodings (Vaswani et al., 2017, section 3.4).
 class TokenEmbedding : public ModuleOf<TokenEmbedding> {

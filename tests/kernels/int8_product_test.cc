@@ -1,0 +1,48 @@
+// Weights in bytes: how they are rounded, and products with them against the plain definition.
+#include "kernels/int8_product.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/kernel_testing.h"
+
+namespace glass::kernels {
+namespace {
+
+TEST(QuantizeRows, RoundsEachRowByItsLargestWeight) {
+  const std::vector<float> w{1, -0.5f, 0.003f, 0, /**/ 0, 0, 0, 0, /**/ -254, 127, 1, -1.1f};
+  std::vector<int8_t> values(w.size());
+  std::vector<float> scales(3);
+  quantize_rows(w.data(), 3, 4, values.data(), scales.data());
+  EXPECT_EQ(values, (std::vector<int8_t>{127, -64, 0, 0, /**/ 0, 0, 0, 0, /**/ -127, 64, 1, -1}));
+  EXPECT_FLOAT_EQ(scales[0], 1 / 127.0f);
+  EXPECT_EQ(scales[1], 0);
+  EXPECT_FLOAT_EQ(scales[2], 2);
+}
+
+TEST(Int8Product, EqualsItsDefinition) {
+  for (const int64_t columns : ragged_sizes) {
+    for (const int64_t rows : {1, 3, 4, 5, 1030}) {
+      const auto weights = random_values<float>(rows * columns, 1), bias = random_values<float>(rows, 2);
+      std::vector<int8_t> values(weights.size());
+      std::vector<float> scales(static_cast<size_t>(rows));
+      quantize_rows(weights.data(), rows, columns, values.data(), scales.data());
+      const Int8Matrix w{values.data(), scales.data(), rows, columns};
+      for (const int64_t m : {1, 2, 4, 7}) {
+        const auto x = random_values<double>(m * columns, 3);
+        MisalignedFloats in(x);
+        std::vector<float> got(static_cast<size_t>(m * rows)), want(got.size());
+        for (const float* addend : {static_cast<const float*>(nullptr), bias.data()}) {
+          int8_product(in.data(), m, w, addend, got.data());
+          plain::int8_product(in.data(), m, w, addend, want.data());
+          for (size_t i = 0; i < got.size(); ++i) {
+            ASSERT_NEAR(got[i], want[i], 2e-5 * std::sqrt(static_cast<double>(columns)))
+                << m << " rows, weights [" << rows << "," << columns << "], at " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace glass::kernels
