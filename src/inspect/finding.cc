@@ -1,0 +1,57 @@
+#include "glassformer/inspect/finding.h"
+
+#include <algorithm>
+#include <map>
+
+namespace glass {
+
+namespace {
+
+// What each fault brings with it, causes before consequences.
+const std::vector<std::pair<std::string, std::vector<std::string>>>& consequences() {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> table{
+      {"heads split", {"future leak", "padding leak", "norm axes"}},
+      {"norm axes", {"future leak", "padding leak", "norm place", "examples mix", "mask broadcast"}},
+      {"examples mix", {"mask broadcast", "padding leak", "norm axes", "norm place"}},
+      {"mask broadcast", {"padding leak", "mask reversed", "shapes"}},
+      {"mask reversed", {"future leak", "padding leak", "mask broadcast"}},
+      {"residual", {"norm place", "norm axes", "gradient flow", "no positions", "deadlocked attention", "first loss"}},
+      {"norm place", {"gradient flow", "first loss"}},
+      {"twins", {"initial scale", "redundant heads"}},
+      {"initial scale",
+       {"first loss", "deadlocked attention", "gradient flow", "embedding scale", "no gradient", "norm axes",
+        "learning rate", "no warm-up"}},
+      {"score scale", {"deadlocked attention", "no gradient"}},
+      {"gradient flow", {"first loss", "deadlocked attention"}},
+      {"targets unshifted", {"first loss"}},
+      {"learning rate", {"no warm-up"}},
+      {"loss spikes", {"exploding gradients"}},
+      {"split leak", {"duplicates"}},
+      {"parked heads", {"redundant heads", "dead heads"}}};
+  return table;
+}
+
+Finding* find(Findings& findings, const std::string& check) {
+  const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.check == check; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Findings without_consequences(Findings findings) {
+  for (const auto& [cause, effects] : consequences()) {
+    for (const std::string& effect : effects) {
+      Finding* source = find(findings, cause);
+      if (source == nullptr || find(findings, effect) == nullptr) continue;
+      source->also.push_back(effect);
+      std::erase_if(findings, [&](const Finding& f) { return f.check == effect; });
+    }
+  }
+  return findings;
+}
+
+bool has_faults(const Findings& findings) {
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.severity == Severity::fault; });
+}
+
+}  // namespace glass
