@@ -87,10 +87,10 @@ struct HeadEntropy {
   double ratio() const { return sum / std::max(1.0, rows); }
 };
 
-// Keys that the row may see: by the declared mask, else those with any weight.
+// Keys that the row sees: those that the declared mask allows, and any that get weight all the same.
 Dim keys_of_row(const double* row, Dim keys, const std::optional<AttentionMask>& mask, Dim batch, Dim head, Dim query) {
   Dim count = 0;
-  for (Dim key = 0; key < keys; ++key) count += mask ? mask->may_attend(batch, head, query, key) : row[key] > 0;
+  for (Dim key = 0; key < keys; ++key) count += row[key] > 0 || (mask && mask->may_attend(batch, head, query, key));
   return count;
 }
 

@@ -11,10 +11,10 @@ namespace {
 const std::vector<std::pair<std::string, std::vector<std::string>>>& consequences() {
   static const std::vector<std::pair<std::string, std::vector<std::string>>> table{
       {"heads split", {"future leak", "padding leak", "norm axes"}},
-      {"norm axes", {"future leak", "padding leak", "norm place", "examples mix", "mask broadcast"}},
-      {"examples mix", {"mask broadcast", "padding leak", "norm axes", "norm place"}},
+      {"norm axes", {"future leak", "padding leak", "norm place", "examples mix", "mask broadcast", "no positions"}},
+      {"examples mix", {"mask broadcast", "padding leak", "norm place", "no positions"}},
       {"mask broadcast", {"padding leak", "mask reversed", "shapes"}},
-      {"mask reversed", {"future leak", "padding leak", "mask broadcast"}},
+      {"mask reversed", {"future leak", "padding leak", "mask broadcast", "no positions", "deadlocked attention"}},
       {"residual", {"norm place", "norm axes", "gradient flow", "no positions", "deadlocked attention", "first loss"}},
       {"norm place", {"gradient flow", "first loss"}},
       {"twins", {"initial scale", "redundant heads"}},

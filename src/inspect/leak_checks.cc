@@ -88,7 +88,7 @@ Findings check_future(const Probe& probe) {
 
 Findings check_source_rows(const Probe& probe) {
   if (!probe.reads_source) return {};
-  ProbeBatch batch = random_batch(probe, 1, source_length, target_length);  // row 0 has no padding
+  const ProbeBatch batch = measure::unpadded_batch(probe, 1, source_length, target_length);
   const Dim position = source_length / 2;
   const ProbeBatch other =
       measure::with_source(batch, measure::with_changed(batch.source, 0, position, probe.source_vocabulary));

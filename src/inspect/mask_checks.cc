@@ -162,11 +162,8 @@ Finding mask_broadcast(double difference) {
 
 Findings check_examples_apart(const Probe& probe) {
   constexpr Dim same = 6, changed = 2;  // B = T = S
-  Probe unpadded = probe;
-  unpadded.pads_source = false;
-  ProbeBatch batch = random_batch(unpadded, same, same, same);
-  const bool has_lengths = probe.reads_source && probe.pads_source;
-  if (has_lengths) batch.source_lengths = Tensor::full({same}, same, DType::i32);
+  const ProbeBatch batch = measure::unpadded_batch(probe, same, same, same);
+  const bool has_lengths = batch.source_lengths.defined();
   const Tensor logits = measure::logits_of(probe, batch);
   ProbeBatch other =
       measure::with_target(batch, measure::with_changed(batch.target, changed, 0, probe.target_vocabulary));

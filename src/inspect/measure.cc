@@ -65,6 +65,15 @@ Tensor reordered(const Tensor& x, const std::vector<int64_t>& order) {
   return out;
 }
 
+ProbeBatch unpadded_batch(const Probe& probe, Dim batch, Dim source, Dim target) {
+  Probe unpadded = probe;
+  unpadded.pads_source = false;
+  ProbeBatch out = random_batch(unpadded, batch, source, target);
+  if (probe.reads_source && probe.pads_source)
+    out.source_lengths = Tensor::full({batch}, static_cast<double>(source), DType::i32);
+  return out;
+}
+
 ProbeBatch with_source(ProbeBatch batch, const Tensor& source) {
   batch.source = source;
   return batch;

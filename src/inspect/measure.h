@@ -31,6 +31,8 @@ Tensor reordered(const Tensor& x, const std::vector<int64_t>& order);
 
 // Sizes of the experiments. T and S differ, so that a tap's length tells whose positions it holds.
 inline constexpr Dim rows = 3, source_length = 6, target_length = 7;
+// A random batch whose every source token is real.
+ProbeBatch unpadded_batch(const Probe& probe, Dim batch, Dim source, Dim target);
 ProbeBatch with_source(ProbeBatch batch, const Tensor& source);
 ProbeBatch with_target(ProbeBatch batch, const Tensor& target);
 

@@ -56,7 +56,7 @@ double change_by_target_order(const Probe& probe, const ProbeBatch& batch) {
 
 Findings check_positions(const Probe& probe) {
   Findings findings;
-  const ProbeBatch batch = random_batch(probe, 1, source_length, target_length);  // row 0 has no padding
+  const ProbeBatch batch = measure::unpadded_batch(probe, 2, source_length, target_length);
   if (probe.reads_source) {
     const Tensor reversed = measure::reordered(batch.source, reversed_order(source_length));
     const double difference = measure::relative_difference(

@@ -19,6 +19,13 @@ ProbeBatch real_batch(const Probe& probe) {
   return batch;
 }
 
+Tensor parameter_of(const Module& module, const std::string& name) {
+  for (const NamedParameter& p : module.named_parameters()) {
+    if (p.name == name) return p.tensor;
+  }
+  throw std::runtime_error("no parameter " + name);
+}
+
 std::string names(const Findings& findings) {
   std::string text;
   for (const Finding& f : findings) text += (text.empty() ? "" : "; ") + f.check;
@@ -147,7 +154,11 @@ TEST(DoctorMasks, HeadsMergedWithoutTranspose) {
   expect_in_both_norms(Fault::merge_without_transpose, "heads split", "decoder.0.self_attn");
 }
 TEST(DoctorMasks, NormOverPositions) { expect_in_both_norms(Fault::norm_over_positions, "norm axes"); }
-TEST(DoctorMasks, NormOverTheBatch) { expect_in_both_norms(Fault::norm_over_batch, "examples mix"); }
+TEST(DoctorMasks, NormOverTheBatch) {
+  expect_only({.fault = Fault::norm_over_batch}, "examples mix");
+  // Post-LN, what the norm gives is seen in the stream.
+  expect_only({.fault = Fault::norm_over_batch, .norm = NormScheme::post}, "norm axes");
+}
 TEST(DoctorMasks, NoPositions) {
   expect_in_both_norms(Fault::no_source_positions, "no positions", "encoder");
   expect_in_both_norms(Fault::no_target_positions, "no positions", "decoder");
@@ -225,13 +236,8 @@ TEST(DoctorStream, GradientsExplodeOrVanish) {
 
 TEST(DoctorParameters, Twins) {
   PlantedModel model({});
-  const auto parameters = model.named_parameters();
-  Tensor first, second;
-  for (const NamedParameter& p : parameters) {
-    if (p.name == "encoder.0.feed_forward.inner.weight") first = p.tensor;
-    if (p.name == "encoder.1.feed_forward.inner.weight") second = p.tensor;
-  }
-  second.copy_from(first);
+  parameter_of(model, "encoder.1.feed_forward.inner.weight")
+      .copy_from(parameter_of(model, "encoder.0.feed_forward.inner.weight"));
   const Probe probe = test::probe_of(model);
   const Findings findings = diagnose(probe, real_batch(probe));
   EXPECT_EQ(names(findings), "twins") << findings_text(findings);
@@ -243,9 +249,8 @@ TEST(DoctorParameters, InitialScale) {
   for (const char* name : {"encoder.0.self_attn.query.weight", "source_embedding.weight", "output.weight"}) {
     for (const double factor : {0.3, 3.0}) {
       PlantedModel model({});
-      for (NamedParameter& p : model.named_parameters()) {
-        if (p.name == name) p.tensor.copy_from(mul(p.tensor.detach(), factor));
-      }
+      Tensor matrix = parameter_of(model, name);
+      matrix.copy_from(mul(matrix.detach(), factor));
       const Probe probe = test::probe_of(model);
       const Findings findings = diagnose(probe, real_batch(probe));
       EXPECT_EQ(names(findings), "initial scale") << findings_text(findings);
@@ -306,25 +311,42 @@ TEST(DoctorLearning, LearningRate) {
 
 // --- heads
 
-TEST(DoctorHeads, DeadParkedAndRedundant) {
-  PlantedModel model({});
-  Probe probe = test::probe_of(model);
-  EXPECT_TRUE(check_heads(probe, real_batch(probe)).empty()) << findings_text(check_heads(probe, real_batch(probe)));
-  Tensor output, query, key;
-  for (const NamedParameter& p : model.named_parameters()) {
-    if (p.name == "decoder.1.cross_attn.output.weight") output = p.tensor;
-    if (p.name == "encoder.0.self_attn.query.weight") query = p.tensor;
-    if (p.name == "encoder.0.self_attn.key.weight") key = p.tensor;
-  }
-  output.narrowed(1, 8, 16).fill(0);  // head 1 of 4
-  Findings findings = check_heads(probe, real_batch(probe));
-  EXPECT_EQ(names(findings), "dead heads") << findings_text(findings);
-  EXPECT_EQ(findings[0].places, std::vector<std::string>{"decoder.1.cross_attn head 1"});
+// A note on this head alone.
+void expect_note(PlantedModel& model, const std::string& check, const std::string& place) {
+  const Probe probe = test::probe_of(model);
+  const Findings findings = check_heads(probe, real_batch(probe));
+  ASSERT_EQ(names(findings), check) << findings_text(findings);
+  EXPECT_EQ(findings[0].places, std::vector<std::string>{place});
   EXPECT_FALSE(has_faults(findings));
-  for (Tensor matrix : {query, key}) matrix.narrowed(0, 24, 32).copy_from(matrix.narrowed(0, 0, 8));  // head 3 as 0
-  findings = check_heads(probe, real_batch(probe));
-  EXPECT_EQ(names(findings), "dead heads; redundant heads") << findings_text(findings);
-  EXPECT_EQ(findings[1].places, std::vector<std::string>{"encoder.0.self_attn head 0 and 3"});
+}
+
+TEST(DoctorHeads, HealthyOnes) {
+  for (const NormScheme norm : {NormScheme::pre, NormScheme::post}) {
+    PlantedModel model({.norm = norm});
+    const Probe probe = test::probe_of(model);
+    const Findings findings = check_heads(probe, real_batch(probe));
+    EXPECT_TRUE(findings.empty()) << findings_text(findings);
+  }
+}
+
+TEST(DoctorHeads, Dead) {
+  PlantedModel model({});
+  parameter_of(model, "decoder.1.cross_attn.output.weight").narrowed(1, 8, 16).fill(0);  // head 1 of 4
+  expect_note(model, "dead heads", "decoder.1.cross_attn head 1");
+}
+
+TEST(DoctorHeads, Redundant) {
+  PlantedModel model({});
+  for (const char* name : {"encoder.0.self_attn.query.weight", "encoder.0.self_attn.key.weight"}) {
+    const Tensor matrix = parameter_of(model, name);
+    matrix.narrowed(0, 24, 32).copy_from(matrix.narrowed(0, 0, 8));  // head 3 as head 0
+  }
+  expect_note(model, "redundant heads", "encoder.0.self_attn head 0 and 3");
+}
+
+TEST(DoctorHeads, Parked) {
+  PlantedModel model({.fault = Fault::parked_head, .layers = 1});
+  expect_note(model, "parked heads", "encoder.0.self_attn head 2");
 }
 
 TEST(Doctor, WantsAWholeProbe) { EXPECT_THROW(diagnose({}, {}), InputError); }

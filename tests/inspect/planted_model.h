@@ -39,6 +39,7 @@ enum class Fault {
   wide_logits,
   fixed_size,
   no_input,
+  parked_head,
 };
 
 struct PlantedOptions {
@@ -221,6 +222,8 @@ class PlantedModel : public ModuleOf<PlantedModel> {
   }
   AttentionMask source_mask(const Tensor& lengths, bool is_cross) const {
     if (o.fault == Fault::padding_visible) return AttentionMask::none();
+    if (o.fault == Fault::parked_head && !is_cross)
+      return AttentionMask::where([](Dim, Dim head, Dim, Dim key) { return head != 2 || key == 0; });
     if (o.fault == Fault::padding_visible_in_cross && is_cross) return AttentionMask::none();
     if (o.fault == Fault::mask_over_batch)
       return AttentionMask::where([lengths](Dim, Dim, Dim query, Dim key) {
