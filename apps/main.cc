@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   add_score(app, action);
   add_info(app, action);
   add_explain(app, action);
+  add_doctor(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -32,6 +32,8 @@ void run(Findings& findings, Check check) {
 
 Findings run_all(const Probe& probe, const ProbeBatch& batch) {
   Findings f;
+  run(f, [&] { return check_finite(probe, batch); });
+  if (!f.empty()) return f;  // NaN is neither equal nor different
   run(f, [&] { return check_twins(probe); });
   if (probe.fresh) run(f, [&] { return check_initial_scale(probe); });
   run(f, [&] { return check_score_scale(probe, batch); });
@@ -44,11 +46,12 @@ Findings run_all(const Probe& probe, const ProbeBatch& batch) {
   if (probe.fresh) run(f, [&] { return check_embedding_scale(probe, batch); });
   run(f, [&] { return check_positions(probe); });
   run(f, [&] { return check_residuals(probe, batch); });
+  run(f, [&] { return check_direct_path(probe); });
   if (probe.fresh) run(f, [&] { return check_first_loss(probe, batch); });
   run(f, [&] { return check_deadlock(probe, batch); });
   run(f, [&] { return check_gradient_flow(probe, batch); });
   run(f, [&] { return check_gradients_arrive(probe, batch); });
-  if (!probe.fresh) run(f, [&] { return check_heads(probe, batch); });
+  if (!probe.fresh && batch.labels.defined()) run(f, [&] { return check_heads(probe, batch); });
   return f;
 }
 

@@ -1,79 +1,14 @@
 #include "glassformer/inspect/residual_checks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "glassformer/autograd/ops.h"
-#include "glassformer/autograd/tap.h"
-#include "inspect/gradients.h"
 #include "inspect/measure.h"
 
 namespace glass {
 
 using measure::last_name, measure::parent_of;
-
-// --- embeddings
-
-namespace {
-
-// The rows of the table that `input` came from; undefined unless one of the parameters is such a table.
-Tensor table_rows(const Probe& probe, const ProbeBatch& batch, const Tensor& input) {
-  for (const auto& [ids, vocabulary] :
-       {std::pair{batch.source, probe.source_vocabulary}, std::pair{batch.target, probe.target_vocabulary}}) {
-    if (!ids.defined() || vocabulary == 0 || ids.size(1) != input.size(1)) continue;
-    for (const NamedParameter& p : measure::distinct_parameters(*probe.module)) {
-      if (p.tensor.shape() == Shape{vocabulary, input.size(2)} && p.initial == Initial::embedding)
-        return embedding(p.tensor, ids);
-    }
-  }
-  return {};
-}
-
-struct EmbeddingSize {
-  double embedding = 0, position = 0;
-  double factor = 0;  // over the rows of the table; 0 if there is none
-};
-
-EmbeddingSize embedding_size(const Probe& probe, const ProbeBatch& batch, const Tensor& input, const Tensor& encoding) {
-  const NoGrad values_only;
-  const Tensor added = sub(input, encoding), rows = table_rows(probe, batch, input);
-  const double size = measure::rms(added);
-  return {size, measure::rms(encoding), rows.defined() ? size / std::max(1e-30, measure::rms(rows)) : 0};
-}
-
-Finding embedding_scale(const std::string& path, const EmbeddingSize& s, double root) {
-  Finding f;
-  f.check = "embedding scale";
-  f.what = "the positions drown the tokens: embeddings are added to encodings several times their size";
-  f.places = {path};
-  f.evidence = {{"size of the embedding over that of the position", s.embedding / s.position, "comparable, above 0.5"},
-                {"factor on the rows of the table", s.factor, fmt::format("{:.3g}, √D", root)}};
-  f.cause = "the embedding is not multiplied by √D (Vaswani et al., 2017, section 3.4)";
-  f.remedy = "multiply the looked-up rows by √D, or start the table with deviation 1";
-  return f;
-}
-
-}  // namespace
-
-Findings check_embedding_scale(const Probe& probe, const ProbeBatch& batch) {
-  Findings findings;
-  if (probe.target_vocabulary == 0) return findings;
-  const Trace trace = measure::trace_of(probe, batch);
-  for (size_t i = 1; i < trace.entries().size(); ++i) {
-    const TraceEntry &encoding = trace.entries()[i - 1], &input = trace.entries()[i];
-    if (last_name(encoding.path) != "encoding" || !input.path.ends_with("_input")) continue;
-    const EmbeddingSize s = embedding_size(probe, batch, input.value, encoding.value);
-    const double root = std::sqrt(static_cast<double>(input.value.size(-1)));
-    // A table that starts narrow by its scheme but is multiplied by √D is as intended.
-    if (s.embedding > 0.5 * s.position || s.factor > 0.5 * root) continue;
-    measure::add_place(findings, embedding_scale(input.path, s, root));
-  }
-  return findings;
-}
-
-// --- residual connections
 
 namespace {
 
@@ -191,77 +126,55 @@ Findings check_residuals(const Probe& probe, const ProbeBatch& batch) {
   return findings;
 }
 
-// --- gradients along the stream
+// --- the direct path
 
 namespace {
 
-struct StreamGradient {
-  std::string path;
-  Tensor stream;
-};
-
-// Of one stack, from input to output.
-struct GradientTrend {
-  std::string first, last;
-  double factor = 1;  // by which the gradient grows with each sub-layer on its way back
-  bool finite = true;
-};
-
-GradientTrend trend_of(const std::vector<StreamGradient>& streams) {
-  std::vector<double> sizes;
-  for (const StreamGradient& s : streams) {
-    if (s.stream.grad().defined()) sizes.push_back(measure::rms(s.stream.grad()));
+// While it lives, what sub-layers multiply by is zero.
+class SubLayersSilenced {
+ public:
+  explicit SubLayersSilenced(const Probe& probe) {
+    for (const NamedParameter& p : measure::distinct_parameters(*probe.module)) {
+      const Dim classes = probe.target_vocabulary;
+      const bool is_inner = p.tensor.rank() == 2 && p.tensor.size(0) != classes && p.initial != Initial::embedding;
+      if (!is_inner) continue;
+      matrices_.push_back(p.tensor);
+      values_.push_back(p.tensor.clone());
+      matrices_.back().fill(0);
+    }
   }
-  GradientTrend trend{streams.front().path, streams.back().path};
-  if (sizes.size() < 2) return trend;
-  const double ratio = sizes.front() / std::max(1e-300, sizes.back());
-  trend.factor = std::pow(ratio, 1.0 / static_cast<double>(sizes.size() - 1));
-  trend.finite = std::isfinite(trend.factor);
-  return trend;
-}
+  ~SubLayersSilenced() {
+    for (size_t i = 0; i < matrices_.size(); ++i) matrices_[i].copy_from(values_[i]);
+  }
+  SubLayersSilenced(const SubLayersSilenced&) = delete;
+  SubLayersSilenced& operator=(const SubLayersSilenced&) = delete;
 
-Finding gradient_flow(const GradientTrend& t) {
-  const bool grows = t.factor > 1;
-  Finding f;
-  f.check = "gradient flow";
-  f.what = !t.finite ? "gradients in the stream are not finite"
-           : grows   ? "gradients explode on their way back through the layers"
-                     : "gradients vanish on their way back through the layers";
-  f.places = {t.first, t.last};
-  f.evidence = {{"factor from one sub-layer to the one before it", t.factor, "about 1; Post-LN 0.5 to 1"}};
-  f.cause = grows ? "sub-layers that enlarge what they get: no norm before them, or wide weights"
-                  : "a stream that is made smaller in each layer: no direct path, or a factor on it";
-  f.remedy = "residual connections around every sub-layer and a norm in each; Pre-LN keeps a path free of norms";
-  return f;
-}
+ private:
+  Tensors matrices_, values_;
+};
 
 }  // namespace
 
-Findings check_gradient_flow(const Probe& probe, const ProbeBatch& batch) {
-  if (probe.target_vocabulary > 0 && !batch.labels.defined()) return {};
-  constexpr double far = 3;  // healthy stacks measured 0.6 to 1.2
-  const GradientsApart apart(*probe.module);
-  std::vector<std::vector<StreamGradient>> stacks;
-  Tensor loss;
-  {
-    const ListenToTaps listen([&](const std::string& path, const Tensor& value) {
-      if (last_name(path) != "stream" || !needs_grad({value})) return;
-      retain_grad(value);
-      const bool is_new =
-          stacks.empty() || stacks.back().back().path.substr(0, path.find('.')) != path.substr(0, path.find('.'));
-      if (is_new) stacks.emplace_back();
-      stacks.back().push_back({path, value});
-    });
-    loss = probe_loss(probe, batch);
-  }
-  backward(loss);
-  Findings findings;
-  for (const auto& streams : stacks) {
-    const GradientTrend trend = trend_of(streams);
-    if (trend.finite && trend.factor < far && trend.factor > 1 / far) continue;
-    measure::add_place(findings, gradient_flow(trend));
-  }
-  return findings;
+Findings check_direct_path(const Probe& probe) {
+  if (probe.target_vocabulary == 0) return {};  // its first and last matrices cannot be told from the others
+  const ProbeBatch batch =
+      measure::unpadded_batch(probe, measure::rows, measure::source_length, measure::target_length);
+  const ProbeBatch other =
+      measure::with_target(batch, measure::with_changed(batch.target, 0, 0, probe.target_vocabulary));
+  const SubLayersSilenced silenced(probe);
+  const auto first_row = [&](const ProbeBatch& b) {
+    return measure::logits_of(probe, b).narrowed(0, 0, 1).narrowed(1, 0, 1);
+  };
+  const double change = measure::relative_difference(first_row(batch), first_row(other));
+  if (change > 1e-6) return {};
+  Finding f;
+  f.check = "residual";
+  f.what = "what is read reaches the output only through the sub-layers: some residual connection is missing";
+  f.evidence = {{"change of the output by its own input, with all sub-layers silenced", change, "above 0"}};
+  f.cause = "f(x) where x + f(x) was meant, in one sub-layer or all";
+  f.remedy = "add each sub-layer's output to its input (Residual)";
+  f.certainty = Certainty::likely;
+  return {f};
 }
 
 }  // namespace glass

@@ -25,15 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-ScheduleOptions schedule_options(const Recipe& r) {
-  const auto& t = r.train;
-  const Schedule schedule = t.schedule == "constant" ? Schedule::constant
-                            : t.schedule == "linear" ? Schedule::linear
-                            : t.schedule == "cosine" ? Schedule::cosine
-                                                     : Schedule::inverse_sqrt;
-  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(0)};
-}
-
 AdamWOptions adamw_options(const Recipe& r) {
   return {r.train.betas[0], r.train.betas[1], r.train.epsilon, r.train.weight_decay};
 }
@@ -313,6 +304,15 @@ void require_same(const Recipe& run, const Recipe& wanted) {
 }
 
 }  // namespace
+
+ScheduleOptions schedule_options(const Recipe& r) {
+  const auto& t = r.train;
+  const Schedule schedule = t.schedule == "constant" ? Schedule::constant
+                            : t.schedule == "linear" ? Schedule::linear
+                            : t.schedule == "cosine" ? Schedule::cosine
+                                                     : Schedule::inverse_sqrt;
+  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(0)};
+}
 
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(recipe);

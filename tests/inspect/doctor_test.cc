@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "glassformer/base/error.h"
 #include "glassformer/base/random.h"
 #include "glassformer/inspect/finding_report.h"
@@ -232,6 +235,23 @@ TEST(DoctorStream, GradientsExplodeOrVanish) {
   expect_only({.fault = Fault::vanishing}, "gradient flow", {}, false);
 }
 
+TEST(DoctorStream, ResidualMissingIsFoundWithoutTaps) {
+  for (const NormScheme norm : {NormScheme::pre, NormScheme::post}) {
+    PlantedModel faulty({.fault = Fault::no_residual, .norm = norm}), healthy({.norm = norm});
+    EXPECT_EQ(names(check_direct_path(test::probe_of(faulty))), "residual");
+    EXPECT_TRUE(check_direct_path(test::probe_of(healthy)).empty());
+  }
+}
+
+TEST(DoctorStream, NotFinite) {
+  PlantedModel model({});
+  parameter_of(model, "decoder.0.feed_forward.inner.weight").narrowed(0, 0, 1).fill(std::nan(""));
+  const Probe probe = test::probe_of(model);
+  const Findings findings = diagnose(probe, real_batch(probe));
+  EXPECT_EQ(names(findings), "not finite");
+  EXPECT_NE(findings[0].places[0].find("decoder.0.feed_forward.inner"), std::string::npos) << findings[0].places[0];
+}
+
 // --- parameters
 
 TEST(DoctorParameters, Twins) {
@@ -347,6 +367,33 @@ TEST(DoctorHeads, Redundant) {
 TEST(DoctorHeads, Parked) {
   PlantedModel model({.fault = Fault::parked_head, .layers = 1});
   expect_note(model, "parked heads", "encoder.0.self_attn head 2");
+}
+
+// --- reports
+
+TEST(DoctorReport, SaysAllThereIs) {
+  const Findings findings = findings_of({.fault = Fault::no_scale});
+  const std::string text = findings_text(findings);
+  for (const char* part : {"score scale (fault, certain)", "where: encoder.0.self_attn", "and 2 more",
+                           "cause:", "remedy:", "healthy: 0.3536, 1/√K"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_NE(findings_text({}).find("no finding"), std::string::npos);
+}
+
+TEST(DoctorReport, Json) {
+  Finding f;
+  f.check = "overfitting";
+  f.step = 7;
+  f.severity = Severity::note;
+  f.evidence = {{"loss", std::nan(""), "falling"}};
+  const auto json = nlohmann::json::parse(findings_json({f}));
+  EXPECT_EQ(json["healthy"], true);
+  EXPECT_EQ(json["findings"][0]["check"], "overfitting");
+  EXPECT_EQ(json["findings"][0]["severity"], "note");
+  EXPECT_EQ(json["findings"][0]["step"], 7);
+  EXPECT_EQ(json["findings"][0]["evidence"][0]["measured"], "NaN");
+  EXPECT_EQ(nlohmann::json::parse(findings_json({}))["findings"].size(), 0u);
 }
 
 TEST(Doctor, WantsAWholeProbe) { EXPECT_THROW(diagnose({}, {}), InputError); }

@@ -11,7 +11,8 @@
 namespace glass {
 
 // Experiments on random batches, statistics on `batch`, without what one fault brings with it. Fresh models are
-// compared with theory, trained ones have their heads looked at; check_learning(), which trains, is left to the caller.
+// compared with theory, trained ones have their heads looked at if the batch is real, that is, has labels;
+// check_learning(), which trains, is left to the caller.
 // A model that throws on a batch of another size is a finding too ("shapes"). Looks, and leaves everything as it was.
 Findings diagnose(const Probe& probe, const ProbeBatch& batch);
 

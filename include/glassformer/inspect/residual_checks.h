@@ -1,5 +1,5 @@
 // The residual stream: what goes in, whether there is a direct path through, where the norms stand, how gradients come
-// back. Taps: encoding, source_input, target_input, contribution, stream.
+// back. Taps, where not said otherwise: encoding, source_input, target_input, contribution, stream.
 #pragma once
 
 #include "glassformer/inspect/finding.h"
@@ -14,6 +14,13 @@ Findings check_embedding_scale(const Probe& probe, const ProbeBatch& batch);
 // x + f(LN(x)), or a norm of that, as in LN(x + f(x)), against Probe::norm ("norm place"); a norm's output has mean 0
 // and deviation 1 for each token of a fresh model ("norm axes").
 Findings check_residuals(const Probe& probe, const ProbeBatch& batch);
+
+// With every matrix but the embeddings and the output layer's at zero, sub-layers add nothing: what is read must still
+// reach the output, along the stream alone. Needs no taps. "residual"
+Findings check_direct_path(const Probe& probe);
+
+// The first operation of a forward pass that gives NaN or an infinity. "not finite"
+Findings check_finite(const Probe& probe, const ProbeBatch& batch);
 
 // Gradient of the loss in the stream, sub-layer by sub-layer: its factor from one to the next is about 1 with norms and
 // a direct path, less than 1 Post-LN, where each norm divides by √(1 + share²) (Xiong et al., 2020). "gradient flow"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "glassformer/train/optimizer.h"
 #include "glassformer/train/recipe.h"
 
 namespace glass {
@@ -49,6 +50,9 @@ struct TrainOptions {
 // Trains by the recipe. Throws InputError for a recipe or data that do not work, NonFiniteError when the loss is lost
 // (the last checkpoint is kept), SystemError if the model cannot be written in the end.
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer);
+
+// The learning rate's schedule, as the recipe says.
+ScheduleOptions schedule_options(const Recipe& recipe);
 
 // The recipe of a run that is to go on.
 Recipe recipe_of_run(const std::string& directory);
