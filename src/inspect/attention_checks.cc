@@ -53,7 +53,7 @@ Finding score_scale(const std::string& path, const ScoreScale& s, double wanted)
                 {"mean of the scores", s.mean, "near 0"}};
   f.cause = large ? "the factor 1/√K is missing" : "a factor that is applied twice, or 1/K";
   f.remedy = "multiply q·k by 1/√K, K = D/H (AttentionScale::inverse_sqrt, attention_scale = \"1/sqrt(k)\")";
-  f.certainty = std::abs(s.correlation) > 0.99 ? Certainty::certain : Certainty::likely;
+  f.certainty = std::abs(s.correlation) > 0.99 || s.factor == 0 ? Certainty::certain : Certainty::likely;
   return f;
 }
 
@@ -70,7 +70,8 @@ Findings check_score_scale(const Probe& probe, const ProbeBatch& batch) {
     const Tensor &query = trace.at(before + "query_heads"), &key = trace.at(before + "key_heads");
     const ScoreScale s = measure_scale(query, key, entry.value);
     const double wanted = 1 / std::sqrt(static_cast<double>(query.size(-1)));
-    if (s.correlation < 0.9) continue;  // something else decides the scores: no line to measure
+    const bool lost = s.deviation < 1e-6 * s.expected_deviation;  // multiplied by 0
+    if (s.correlation < 0.9 && !lost) continue;  // something else decides the scores: no line to measure
     if (s.factor < wanted * far && s.factor > wanted / far) continue;
     measure::add_place(findings, score_scale(path, s, wanted));
   }

@@ -21,10 +21,11 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& consequence
       {"initial scale",
        {"first loss", "deadlocked attention", "gradient flow", "embedding scale", "no gradient", "norm axes",
         "learning rate", "no warm-up"}},
-      {"score scale", {"deadlocked attention", "no gradient"}},
+      {"score scale", {"deadlocked attention", "no gradient", "no positions", "redundant heads"}},
       {"gradient flow", {"first loss", "deadlocked attention"}},
       {"targets unshifted", {"first loss"}},
       {"learning rate", {"no warm-up"}},
+      {"divergence", {"loss spikes", "exploding gradients"}},
       {"loss spikes", {"exploding gradients"}},
       {"split leak", {"duplicates"}},
       {"parked heads", {"redundant heads", "dead heads"}}};

@@ -124,25 +124,60 @@ Finding history_finding(const char* check, const char* what, const Point& at, st
   return f;
 }
 
-// The largest rise over the lowest value so far.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of the values before `end`, at most five.
+double median_before(const std::vector<Point>& points, size_t end) {
+  std::vector<double> values;
+  for (size_t i = end - std::min<size_t>(5, end); i < end; ++i) values.push_back(points[i].value);
+  return median(values);
+}
+
+// What one value differs from the next by, usually: batches of long sentences lose more than those of short ones.
+double usual_change(const std::vector<Point>& points) {
+  std::vector<double> changes;
+  for (size_t i = 1; i < points.size(); ++i) changes.push_back(std::abs(points[i].value - points[i - 1].value));
+  return median(changes);
+}
+
 void find_spikes(const std::vector<Point>& loss, Findings& findings) {
+  const double noise = usual_change(loss);
   Point worst{0, 0};
-  double lowest = loss[0].value, fallen = 0;
-  for (const Point& p : loss) {
-    const double rise = p.value - lowest;
-    if (rise > worst.value) {
-      worst = {p.step, rise};
-      fallen = loss[0].value - lowest;
-    }
-    lowest = std::min(lowest, p.value);
+  double fallen = 0;
+  for (size_t i = 3; i < loss.size(); ++i) {
+    const double before = median_before(loss, i), rise = loss[i].value - before;
+    const double gained = std::max(loss[0].value - before, 0.2 * loss[0].value);
+    if (rise < std::max(0.5 * gained, 6 * noise) || rise < worst.value) continue;
+    worst = {loss[i].step, rise};
+    fallen = loss[0].value - before;
   }
-  // Batches differ: a rise by half of all that was gained is more than that.
-  if (worst.value < 0.5 * std::max(fallen, 0.2 * loss[0].value)) return;
+  if (worst.value == 0) return;
   findings.push_back(history_finding("loss spikes", "the loss jumps up, by a large part of what it had fallen", worst,
-                                     {{"rise over the lowest so far", worst.value, "under half of what it had fallen"},
-                                      {"fallen until then", fallen, ""}},
+                                     {{"rise over the median of those before", worst.value, "under half of the fall"},
+                                      {"fallen until then", fallen, ""},
+                                      {"usual change from one to the next", noise, ""}},
                                      "a learning rate that is too high, or no clipping",
                                      "a lower train.lr, more warmup_steps, clip_norm = 1"));
+}
+
+void find_divergence(const std::vector<Point>& loss, Findings& findings) {
+  if (loss.size() < 10) return;
+  Point lowest{0, loss[0].value};
+  for (size_t i = 5; i <= loss.size(); ++i) {
+    const Point middle{loss[i - 1].step, median_before(loss, i)};
+    if (lower(middle, lowest)) lowest = middle;
+  }
+  const double last = median_before(loss, loss.size()), fallen = loss[0].value - lowest.value;
+  if (fallen <= 0 || last - lowest.value < std::max(0.5 * fallen, 2 * usual_change(loss))) return;
+  findings.push_back(history_finding(
+      "divergence", "the loss has risen again, and stays up", lowest,
+      {{"lowest loss, median of five", lowest.value, ""}, {"loss at the end, median of five", last, "near the lowest"}},
+      "a learning rate that is too high, or numbers that overflow",
+      "go back to the best checkpoint; a lower train.lr, more warmup_steps"));
 }
 
 void find_standstill(const std::vector<Point>& loss, Findings& findings) {
@@ -158,8 +193,7 @@ void find_exploding(const std::vector<Point>& norms, Findings& findings) {
   if (norms.size() < 10) return;
   std::vector<double> values;
   for (const Point& p : norms) values.push_back(p.value);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  const double usual = values[values.size() / 2];
+  const double usual = median(values);
   const auto largest = std::max_element(norms.begin(), norms.end(), lower);
   // The first tenth is the start, where gradients are large.
   if (largest - norms.begin() < static_cast<std::ptrdiff_t>(norms.size() / 10)) return;
@@ -178,6 +212,7 @@ Findings check_loss_history(const std::vector<StepMetrics>& history) {
   const std::vector<Point> loss = series(history, &StepMetrics::loss);
   if (loss.size() >= 3) {
     find_spikes(loss, findings);
+    find_divergence(loss, findings);
     find_standstill(loss, findings);
   }
   find_exploding(series(history, &StepMetrics::grad_norm), findings);

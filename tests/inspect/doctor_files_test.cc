@@ -95,6 +95,7 @@ TEST(DoctorData, UnknownCharacters) {
   const Findings findings = check_unknown({"one one", "жук"}, *vocabulary, "validation");
   EXPECT_EQ(names(findings), "unknown characters");
   EXPECT_EQ(findings[0].places, std::vector<std::string>{"line 2"});
+  EXPECT_TRUE(has_faults(findings));
 }
 
 // --- a run's history
@@ -143,6 +144,24 @@ TEST(DoctorHistory, Spikes) {
   EXPECT_EQ(names(findings), "loss spikes");
   EXPECT_EQ(findings[0].also, std::vector<std::string>{"exploding gradients"});
   EXPECT_EQ(findings[0].step, history[30].step);
+}
+
+TEST(DoctorHistory, BatchesOfDifferentLengthsAreNoSpikes) {
+  auto history = healthy_history();
+  for (size_t i = 0; i < history.size(); ++i) {
+    if (history[i].loss) *history[i].loss += i % 3 == 0 ? 2 : 0;
+  }
+  EXPECT_TRUE(check_loss_history(history).empty()) << findings_text(check_loss_history(history));
+}
+
+TEST(DoctorHistory, Divergence) {
+  auto history = healthy_history();
+  for (StepMetrics& m : history) {
+    if (m.loss && m.step > 1500) *m.loss += 5;
+  }
+  const Findings findings = check_loss_history(history);
+  EXPECT_EQ(names(findings), "divergence");
+  EXPECT_EQ(findings[0].step, 1500);
 }
 
 TEST(DoctorHistory, ExplodingGradients) {

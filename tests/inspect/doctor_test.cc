@@ -207,11 +207,13 @@ TEST(DoctorAttention, MissingScaleIsNamedInEveryAttention) {
 }
 
 TEST(DoctorAttention, AScaleSwitchedOffInTheConfiguration) {
-  TransformerConfig c = small_config();
-  c.attention_scale = AttentionScale::none();
-  TranslationModel model(c);
-  const Probe probe = probe_of(model);
-  EXPECT_EQ(names(diagnose(probe, real_batch(probe))), "score scale");
+  for (const AttentionScale scale : {AttentionScale::none(), AttentionScale::fixed(0), AttentionScale::fixed(0.1)}) {
+    TransformerConfig c = small_config();
+    c.attention_scale = scale;
+    TranslationModel model(c);
+    const Probe probe = probe_of(model);
+    EXPECT_EQ(names(diagnose(probe, real_batch(probe))), "score scale");
+  }
 }
 
 TEST(DoctorAttention, Deadlocked) {

@@ -17,7 +17,8 @@ Findings check_pairs(const ParallelText& training);
 // Validation pairs whose source and target both stand in training, or whose source does. "split leak"
 Findings check_split(const ParallelText& training, const ParallelText& validation);
 
-// Share of tokens that the vocabulary does not know; over 1 % is found. `what` names the text. "unknown characters"
+// Share of tokens that the vocabulary does not know; over 1 % is a note, over 10 % a fault. `what` names the text.
+// "unknown characters"
 Findings check_unknown(const std::vector<std::string>& lines, const Vocabulary& vocabulary, const std::string& what);
 
 }  // namespace glass

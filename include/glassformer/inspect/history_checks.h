@@ -15,8 +15,9 @@ std::vector<StepMetrics> read_metrics(const std::string& path);
 
 // "overfitting": validation has risen for three validations or more since its best, while training still falls.
 Findings check_overfitting(const std::vector<StepMetrics>& history);
-// "loss spikes": the loss rises by a large part of what it had fallen; "no progress": it does not fall; "exploding
-// gradients": the norm grows tenfold over its median.
+// "loss spikes": one value rises by a large part of what the loss had fallen, and far more than values usually differ;
+// "divergence": it rises and stays up; "no progress": it does not fall; "exploding gradients": the norm grows tenfold
+// over its median.
 Findings check_loss_history(const std::vector<StepMetrics>& history);
 
 }  // namespace glass
