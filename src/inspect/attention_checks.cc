@@ -82,53 +82,78 @@ Findings check_score_scale(const Probe& probe, const ProbeBatch& batch) {
 
 namespace {
 
-// Mean over the rows with two keys or more of entropy / ln(keys), for one head.
+// Of one head, means over its rows with two keys or more.
 struct HeadEntropy {
-  double sum = 0, rows = 0;
-  double ratio() const { return sum / std::max(1.0, rows); }
+  double ratio = 0;     // entropy / ln(keys)
+  double expected = 0;  // 1 − σ²/(2 ln(keys)) for the scores' deviation σ in the row
+  double rows = 0;
 };
 
-// Keys that the row sees: those that the declared mask allows, and any that get weight all the same.
-Dim keys_of_row(const double* row, Dim keys, const std::optional<AttentionMask>& mask, Dim batch, Dim head, Dim query) {
-  Dim count = 0;
-  for (Dim key = 0; key < keys; ++key) count += row[key] > 0 || (mask && mask->may_attend(batch, head, query, key));
-  return count;
-}
+// One row of weights and scores, and which of its keys it sees: those that the mask allows, and any that get weight all
+// the same.
+struct AttentionRow {
+  const double *weights, *scores;
+  std::vector<Dim> seen;
+};
 
-double entropy_of(const double* row, Dim keys) {
+double entropy_of(const AttentionRow& row) {
   double entropy = 0;
-  for (Dim key = 0; key < keys; ++key) entropy -= row[key] > 0 ? row[key] * std::log(row[key]) : 0;
+  for (const Dim key : row.seen) entropy -= row.weights[key] > 0 ? row.weights[key] * std::log(row.weights[key]) : 0;
   return entropy;
 }
 
-std::vector<HeadEntropy> head_entropies(const Tensor& weights, const std::optional<AttentionMask>& mask) {
+double variance_of(const AttentionRow& row) {
+  std::vector<double> scores;
+  for (const Dim key : row.seen) scores.push_back(row.scores[key]);
+  const double deviation = measure::moments(scores).deviation;
+  return deviation * deviation;
+}
+
+void add_row(HeadEntropy& head, const AttentionRow& row) {
+  if (row.seen.size() < 2) return;
+  const double most = std::log(static_cast<double>(row.seen.size()));
+  head.ratio += entropy_of(row) / most;
+  head.expected += 1 - variance_of(row) / (2 * most);
+  head.rows += 1;
+}
+
+std::vector<HeadEntropy> head_entropies(const Tensor& weights, const Tensor& scores,
+                                        const std::optional<AttentionMask>& mask) {
   const Dim heads = weights.size(1), queries = weights.size(2), keys = weights.size(3);
-  const std::vector<double> values = weights.to_vector();
+  const std::vector<double> shares = weights.to_vector(), values = scores.to_vector();
   std::vector<HeadEntropy> entropies(static_cast<size_t>(heads));
-  const double* row = values.data();
-  for (Dim b = 0; b < weights.size(0); ++b) {
-    for (Dim h = 0; h < heads; ++h) {
-      for (Dim q = 0; q < queries; ++q, row += keys) {
-        const Dim seen = keys_of_row(row, keys, mask, b, h, q);
-        if (seen < 2) continue;
-        HeadEntropy& head = entropies[static_cast<size_t>(h)];
-        head.sum += entropy_of(row, keys) / std::log(static_cast<double>(seen));
-        head.rows += 1;
-      }
+  for (Dim place = 0; place < weights.size(0) * heads * queries; ++place) {
+    const Dim query = place % queries, head = place / queries % heads, batch = place / queries / heads;
+    AttentionRow row{shares.data() + place * keys, values.data() + place * keys, {}};
+    for (Dim key = 0; key < keys; ++key) {
+      if (row.weights[key] > 0 || (mask && mask->may_attend(batch, head, query, key))) row.seen.push_back(key);
     }
+    add_row(entropies[static_cast<size_t>(head)], row);
+  }
+  for (HeadEntropy& head : entropies) {
+    head.ratio /= std::max(1.0, head.rows);
+    head.expected /= std::max(1.0, head.rows);
   }
   return entropies;
 }
 
-Finding deadlocked(const std::string& path, bool even, double ratio, double deviation) {
+// A fresh model whose inputs start small is near even, as its scores say it must be; a trained one should have moved.
+bool is_even(const HeadEntropy& head, bool fresh) {
+  if (head.rows == 0) return false;
+  const double unevenness = 1 - head.ratio, expected = 1 - head.expected;
+  return fresh ? unevenness < 0.1 * expected || expected < 1e-9 : unevenness < 1e-3;
+}
+
+bool is_one_hot(const HeadEntropy& head) { return head.rows > 0 && head.ratio < 0.05; }
+
+Finding deadlocked(const std::string& path, bool even, const HeadEntropy& head) {
   Finding f;
   f.check = "deadlocked attention";
   f.what = even ? "every head spreads its weight evenly: attention is a mean over all keys"
                 : "every head puts all its weight on one key: no gradient reaches the scores";
   f.places = {path};
-  f.evidence = {{"entropy over ln(keys), mean of the heads", ratio,
-                 even ? "under 0.999: 1 − σ²/(2 ln n) for scores of deviation σ" : "above 0.05"},
-                {"deviation of the scores", deviation, "rule of thumb 0.5 to 1.0 in a fresh model"}};
+  f.evidence = {{"entropy over ln(keys)", head.ratio,
+                 fmt::format("between 0.05 and 0.999; {:.4f} by the deviation of the scores", head.expected)}};
   f.cause = even ? "queries or keys that are zero or far too small, or one input for all positions"
                  : "scores that are far too large: wide weights, no norm before attention, or a sharpened softmax";
   f.remedy = even ? "look at the initial values of query and key, and at what attention receives"
@@ -142,16 +167,14 @@ Findings check_deadlock(const Probe& probe, const ProbeBatch& batch) {
   Findings findings;
   const Trace trace = measure::trace_of(probe, batch);
   for (const TraceEntry& entry : trace.entries()) {
-    if (last_name(entry.path) != "weights" || entry.value.rank() != 4 || entry.value.size(3) < 3) continue;
     const std::string path = parent_of(entry.path), scores = path.empty() ? "scores" : path + ".scores";
-    const auto entropies =
-        head_entropies(entry.value, probe.mask_of ? probe.mask_of(path, batch) : std::optional<AttentionMask>());
-    const auto by_ratio = [](const HeadEntropy& a, const HeadEntropy& b) { return a.ratio() < b.ratio(); };
-    const auto [low, high] = std::minmax_element(entropies.begin(), entropies.end(), by_ratio);
-    const bool even = low->ratio() > 0.999, one_hot = high->ratio() < 0.05 && high->rows > 0;
-    if (!even && !one_hot) continue;
-    const double deviation = trace.has(scores) ? measure::moments(trace.at(scores).to_vector()).deviation : 0;
-    measure::add_place(findings, deadlocked(path, even, (low->ratio() + high->ratio()) / 2, deviation));
+    if (last_name(entry.path) != "weights" || entry.value.rank() != 4 || entry.value.size(3) < 3) continue;
+    if (!trace.has(scores)) continue;
+    const auto mask = probe.mask_of ? probe.mask_of(path, batch) : std::optional<AttentionMask>();
+    const std::vector<HeadEntropy> heads = head_entropies(entry.value, trace.at(scores), mask);
+    const bool even = std::all_of(heads.begin(), heads.end(), [&](const auto& h) { return is_even(h, probe.fresh); });
+    if (!even && !std::all_of(heads.begin(), heads.end(), is_one_hot)) continue;
+    measure::add_place(findings, deadlocked(path, even, heads[0]));
   }
   return findings;
 }

@@ -94,9 +94,7 @@ Findings diagnose_fresh(SavedTranslation& saved, const Recipe& recipe, const Par
   add(findings, check_learning_rate(probe, schedule_options(recipe)));
   if (!try_learning) return findings;
   say(note, "learning a small batch by heart");
-  LearningTrial trial;
-  trial.lr = recipe.train.lr;
-  add(findings, check_learning(probe, rows_of(examples, learning_rows), trial));
+  add(findings, check_learning(probe, rows_of(examples, learning_rows)));
   return findings;
 }
 

@@ -161,6 +161,7 @@ constexpr double learnt = 0.1;  // of the first loss
 
 Fit fit(const Probe& probe, const ProbeBatch& batch, const LearningTrial& trial, ParameterStore& store) {
   AdamW optimizer(store, {0.9, 0.98, 1e-8, 0});
+  const ScheduleOptions rise{Schedule::constant, trial.lr, 0, 20, 0};
   Fit result;
   while (result.steps < trial.steps) {
     store.zero_grads();
@@ -170,8 +171,8 @@ Fit fit(const Probe& probe, const ProbeBatch& batch, const LearningTrial& trial,
     if (result.fall() < learnt || !std::isfinite(result.last) || !needs_grad({loss})) break;
     backward(loss);
     const double norm = global_grad_norm(store);
-    optimizer.step(trial.lr, norm > 1 ? 1 / norm : 1);
     ++result.steps;
+    optimizer.step(learning_rate(rise, result.steps), norm > 1 ? 1 / norm : 1);
   }
   return result;
 }
@@ -207,8 +208,10 @@ Finding cannot_learn(const Fit& real, const Fit& control) {
 
 }  // namespace
 
-Findings check_learning(const Probe& probe, const ProbeBatch& batch, const LearningTrial& trial) {
+Findings check_learning(const Probe& probe, const ProbeBatch& batch, const LearningTrial& wanted) {
   if (probe.target_vocabulary == 0 || !batch.labels.defined()) return {};
+  LearningTrial trial = wanted;
+  if (trial.lr == 0) trial.lr = 0.03 * usual_weight(*probe.module);
   ParameterStore store(*probe.module);
   ValuesKept kept(store);
   const Fit real = fit(probe, batch, trial, store);

@@ -68,6 +68,29 @@ grep -q 'decoder.layers.0.self_attn, head 1 of 2' out || { fail "explain of a mo
 expect 2 'no head 7' "$program" explain "a b" --head 7
 expect 2 'excludes' "$program" explain "a b" --model $model --mask causal
 
+# --- diagnosis
+for i in $(seq 300); do printf 'a%d b%d c\tx%d y%d z\n' $((i % 17)) $((i / 17)) $((i % 17)) $((i / 17)); done > distinct.tsv
+awk 'NR % 6 != 0' distinct.tsv > good.tsv; awk 'NR % 6 == 0' distinct.tsv > held.tsv
+sound=(--set data.pairs=good.tsv --set data.valid_pairs=held.tsv "${small[@]}" --set data.min_frequency=1 --set train.lr=0.002
+       --set train.warmup_steps=200)
+expect 0 'by heart' "$program" doctor --set train.steps=100 "${sound[@]}"
+grep -q 'no finding' out || { fail "doctor of a sound recipe"; cat out; }
+expect 3 '' "$program" doctor --set train.steps=100 "${sound[@]}" --set model.attention_scale=none --json --skip-learning
+grep -q '"check": "score scale"' out && [ "$(grep -c '"check"' out)" = 1 ] || { fail "doctor without the scale"; cat out; }
+expect 3 '' "$program" doctor --set train.steps=100 "${sound[@]}" --set train.lr=0.5 --skip-learning
+grep -q '^learning rate (fault' out || { fail "doctor of a rate that is too high"; cat out; }
+expect 3 '' "$program" doctor --set train.steps=100 "${data[@]}" "${small[@]}" --skip-learning
+grep -q '^split leak' out && grep -q 'explains as well: duplicates' out || { fail "doctor of the data"; cat out; }
+head -n 70 target.txt > short.txt
+expect 3 '' "$program" doctor --set train.steps=100 --set data.source=source.txt --set data.target=short.txt "${small[@]}"
+grep -q '^unequal lines' out || { fail "doctor of unequal files"; cat out; }
+expect 0 '' "$program" doctor --set train.steps=100 --set model.task=forecast
+"$program" doctor --model $model --source source.txt --target target.txt > out; [ $? -ne 1 ] || fail "doctor of a model"
+expect 2 'holds no line\|cannot be read' "$program" doctor --run "$folder"
+"$program" doctor --run run > out; [ $? -ne 1 ] || fail "doctor of a run"
+expect 2 'name one of' "$program" doctor
+expect 2 'name one of' "$program" doctor --model $model --run run
+
 # --- resume: stopped and gone on with equals not stopped
 expect 0 '' "$program" train --out whole "${data[@]}" "${small[@]}" --set train.steps=80
 expect 0 '' "$program" train --out half "${data[@]}" "${small[@]}" --set train.steps=40

@@ -113,6 +113,7 @@ TEST(DoctorHealthy, OtherSizesAndInitialisers) {
     c.norm = seed == 1 ? NormScheme::pre : NormScheme::post;
     c.d_model = seed == 1 ? 15 : 64;
     c.heads = seed == 1 ? 3 : 8;
+    c.positions = seed == 3 ? PositionKind::learned : PositionKind::sinusoidal;
     c.activation = Activation::gelu;
     c.source_vocabulary = c.target_vocabulary = seed == 1 ? 9 : 900;
     expect_healthy(c);
@@ -129,6 +130,69 @@ TEST(DoctorHealthy, AForecastModel) {
     const Findings findings = diagnose(probe, random_batch(probe, 8, 10, 5));
     EXPECT_TRUE(findings.empty()) << findings_text(findings);
   }
+}
+
+// Updates on one batch, with the labels given.
+void train(PlantedModel& model, const ProbeBatch& batch, int steps) {
+  ParameterStore store(model);
+  AdamW optimizer(store, {});
+  for (int step = 1; step <= steps; ++step) {
+    store.zero_grads();
+    backward(cross_entropy(model(batch.source, batch.source_lengths, batch.target), batch.labels));
+    optimizer.step(3e-3 * std::min(1.0, step / 20.0));
+  }
+}
+
+TEST(DoctorHealthy, ATrainedModel) {
+  for (const NormScheme norm : {NormScheme::pre, NormScheme::post}) {
+    PlantedModel model({.norm = norm, .tied = true});
+    Probe probe = test::probe_of(model);
+    train(model, real_batch(probe), 60);
+    probe.fresh = false;
+    const Findings findings = diagnose(probe, real_batch(probe));
+    EXPECT_FALSE(has_faults(findings)) << findings_text(findings);
+  }
+}
+
+// Another shape of model: a decoder alone, a stack of the library's own with embedding and output layer.
+class LanguageModel : public ModuleOf<LanguageModel> {
+ public:
+  explicit LanguageModel(AttentionMask mask_)
+      : ModuleOf(nullptr, ""),
+        embedding(this, "embedding", 50, 32),
+        positions(this, "positions", 32),
+        body(this, "body", small_config().encoder_options()),
+        output(this, "output", embedding.weight),
+        mask(std::move(mask_)) {}
+  Tensor forward(const Tensor& ids) const { return output(body(positions.embed(embedding(ids), 0), mask)); }
+
+  TokenEmbedding embedding;
+  SinusoidalPositions positions;
+  Encoder body;
+  Linear output;
+  AttentionMask mask;
+};
+
+Findings findings_of_language_model(const AttentionMask& mask) {
+  LanguageModel model(mask);
+  Probe probe;
+  probe.module = &model;
+  probe.logits = [&](const ProbeBatch& b) { return model(b.target); };
+  probe.target_vocabulary = 50;
+  probe.reads_source = false;
+  probe.norm = NormScheme::pre;
+  return diagnose(probe, real_batch(probe));
+}
+
+TEST(DoctorHealthy, ADecoderAlone) {
+  const Findings findings = findings_of_language_model(AttentionMask::causal());
+  EXPECT_TRUE(findings.empty()) << findings_text(findings);
+}
+
+TEST(DoctorMasks, FutureLeakOfADecoderAlone) {
+  const Findings findings = findings_of_language_model(AttentionMask::none());
+  EXPECT_EQ(names(findings), "future leak") << findings_text(findings);
+  EXPECT_EQ(findings[0].places, std::vector<std::string>{"body.layers.0.self_attn"});
 }
 
 TEST(DoctorHealthy, NothingIsChangedByLooking) {
@@ -176,14 +240,15 @@ TEST(DoctorMasks, TargetsUnshifted) {
 }
 
 TEST(DoctorMasks, ATrainedModelThatRepeatsItsInput) {
-  PlantedModel model({.tied = true});  // says what it reads from the start, by its stream
-  Probe probe = test::probe_of(model);
-  probe.fresh = false;
-  EXPECT_EQ(names(check_targets(probe, {})), "targets unshifted");
-  PlantedModel healthy({});
-  Probe other = test::probe_of(healthy);
-  other.fresh = false;
-  EXPECT_TRUE(check_targets(other, {}).empty());
+  PlantedModel model({}), healthy({});
+  Probe probe = test::probe_of(model), other = test::probe_of(healthy);
+  ProbeBatch batch = real_batch(probe);
+  train(healthy, batch, 100);
+  batch.labels = batch.target;  // the planted line
+  train(model, batch, 100);
+  probe.fresh = other.fresh = false;
+  EXPECT_EQ(names(check_targets(probe, real_batch(probe))), "targets unshifted");
+  EXPECT_TRUE(check_targets(other, real_batch(other)).empty());
 }
 
 TEST(DoctorMasks, AModelOfOneSizeOnly) { expect_in_both_norms(Fault::fixed_size, "shapes"); }
@@ -219,6 +284,19 @@ TEST(DoctorAttention, AScaleSwitchedOffInTheConfiguration) {
 TEST(DoctorAttention, Deadlocked) {
   expect_in_both_norms(Fault::even_attention, "deadlocked attention");
   expect_in_both_norms(Fault::sharp_attention, "deadlocked attention");
+}
+
+TEST(DoctorAttention, DeadlockedAfterTraining) {
+  PlantedModel model({});
+  for (const char* name : {"encoder.1.self_attn.query.weight", "encoder.1.self_attn.key.weight"}) {
+    Tensor matrix = parameter_of(model, name);
+    matrix.copy_from(mul(matrix.detach(), 0.05));
+  }
+  Probe probe = test::probe_of(model);
+  probe.fresh = false;
+  const Findings findings = check_deadlock(probe, real_batch(probe));
+  EXPECT_EQ(names(findings), "deadlocked attention");
+  EXPECT_EQ(findings[0].places, std::vector<std::string>{"encoder.1.self_attn"});
 }
 
 // --- stream

@@ -11,7 +11,8 @@ namespace glass {
 Findings check_score_scale(const Probe& probe, const ProbeBatch& batch);
 
 // Entropy of each row of weights over ln(keys it may see): 1 for even weights, 0 for one key alone. Normal scores of
-// deviation σ give 1 − σ²/(2 ln n). Found if every head of an attention is at one end. "deadlocked attention"
+// deviation σ give 1 − σ²/(2 ln n). Found if every head of an attention is at one end: under 0.05; over 0.999 in a
+// trained model, and in a fresh one ten times nearer to 1 than its scores say. "deadlocked attention"
 Findings check_deadlock(const Probe& probe, const ProbeBatch& batch);
 
 }  // namespace glass
