@@ -127,8 +127,19 @@ Findings diagnose_recipe(const Recipe& recipe, bool try_learning, const DoctorNo
   if (recipe.model.task != "forecast")
     return without_consequences(diagnose_translation_recipe(recipe, try_learning, note));
   const SavedForecast saved = forecast_from(make_task(recipe, nullptr)->contents({}), "recipe");
-  Findings findings = diagnose_forecast(*saved.model, saved.setup.history, saved.setup.horizon, true);
-  add(findings, check_learning_rate(probe_of(*saved.model), schedule_options(recipe)));
+  return diagnose_fresh_model(*saved.model, recipe);
+}
+
+Findings diagnose_fresh_model(Module& model, const Recipe& recipe) {
+  Findings findings;
+  if (auto* translation = dynamic_cast<TranslationModel*>(&model)) {
+    const Probe probe = probe_of(*translation);
+    findings = diagnose(probe, random_batch(probe, static_cast<Dim>(statistics_rows), 9, 10));
+    add(findings, check_learning_rate(probe, schedule_options(recipe)));
+  } else if (auto* forecast = dynamic_cast<ForecastModel*>(&model)) {
+    findings = diagnose_forecast(*forecast, recipe.data.history, recipe.data.horizon, true);
+    add(findings, check_learning_rate(probe_of(*forecast), schedule_options(recipe)));
+  }
   return without_consequences(findings);
 }
 

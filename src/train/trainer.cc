@@ -126,6 +126,7 @@ class Trainer {
     observer_.on_note("leak check: no output depends on later targets or on padding");
     const auto first = task_->first_loss();
     first.is_plausible ? observer_.on_note(first.explanation) : observer_.on_warning(first.explanation);
+    if (options_.before_first_update) options_.before_first_update(task_->module());
     estimate();
   }
 

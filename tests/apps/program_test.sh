@@ -91,6 +91,13 @@ expect 2 'holds no line\|cannot be read' "$program" doctor --run "$folder"
 expect 2 'name one of' "$program" doctor
 expect 2 'name one of' "$program" doctor --model $model --run run
 
+expect 0 'warning: doctor: score scale' "$program" train --out unscaled "${data[@]}" "${small[@]}" --set train.steps=2 \
+  --set model.attention_scale=none
+expect 0 '' "$program" train --out unwatched "${data[@]}" "${small[@]}" --set train.steps=2 --doctor off \
+  --set model.attention_scale=none
+grep -q 'doctor' err && fail "--doctor off does not switch it off"
+cmp -s unscaled/model.safetensors unwatched/model.safetensors || fail "looking changes the run"
+
 # --- resume: stopped and gone on with equals not stopped
 expect 0 '' "$program" train --out whole "${data[@]}" "${small[@]}" --set train.steps=80
 expect 0 '' "$program" train --out half "${data[@]}" "${small[@]}" --set train.steps=40

@@ -189,6 +189,34 @@ TEST(DoctorHealthy, ADecoderAlone) {
   EXPECT_TRUE(findings.empty()) << findings_text(findings);
 }
 
+// Positions in the scores, where nothing is added to the embeddings (Press et al., 2022).
+class DistancePenalty : public PositionScheme {
+ public:
+  using PositionScheme::PositionScheme;
+  Tensor score_bias(const ScoreExtent& e) const override {
+    Tensor bias = Tensor::empty({1, 1, e.queries, e.keys});
+    for (Dim i = 0; i < bias.numel(); ++i)
+      bias.data<float>()[i] = -0.5F * static_cast<float>(std::abs(i / e.keys - i % e.keys));
+    return bias;
+  }
+};
+
+TEST(DoctorHealthy, PositionsInTheScores) {
+  LanguageModel model(AttentionMask::causal());
+  const DistancePenalty penalty(nullptr, "penalty");
+  Probe probe;
+  probe.module = &model;
+  probe.logits = [&](const ProbeBatch& b) {
+    return model.output(model.body(model.embedding(b.target), model.mask, &penalty));
+  };
+  probe.target_vocabulary = 50;
+  probe.reads_source = false;
+  const Findings findings = diagnose(probe, real_batch(probe));
+  EXPECT_TRUE(findings.empty()) << findings_text(findings);
+  probe.logits = [&](const ProbeBatch& b) { return model.output(model.body(model.embedding(b.target), model.mask)); };
+  EXPECT_EQ(names(diagnose(probe, real_batch(probe))), "no positions");
+}
+
 TEST(DoctorMasks, FutureLeakOfADecoderAlone) {
   const Findings findings = findings_of_language_model(AttentionMask::none());
   EXPECT_EQ(names(findings), "future leak") << findings_text(findings);

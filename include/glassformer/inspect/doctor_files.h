@@ -18,6 +18,9 @@ using DoctorNotes = std::function<void(const std::string&)>;
 // `try_learning` is off) one small batch learnt by heart. Throws InputError as train() does.
 Findings diagnose_recipe(const Recipe& recipe, bool try_learning = true, const DoctorNotes& note = {});
 
+// The fresh model of a run, one of the library's own, on random tokens; quick enough to stand before every run.
+Findings diagnose_fresh_model(Module& model, const Recipe& recipe);
+
 // A trained model, on real pairs if there are any, else on random tokens: then heads are not judged.
 Findings diagnose_translation(SavedTranslation& saved, const ParallelText& text);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include "glassformer/train/recipe.h"
 
 namespace glass {
+
+class Module;
 
 // What is known at one step; a line of metrics.jsonl.
 struct StepMetrics {
@@ -45,6 +48,9 @@ struct TrainOptions {
   std::string directory;
   bool resume = false;                                // go on from its checkpoint
   const std::atomic<bool>* stop_requested = nullptr;  // looked at after each update; a signal handler may set it
+  // Called once with the fresh model, before the first update of a run that does not go on; what it throws ends the
+  // run.
+  std::function<void(Module& model)> before_first_update = {};
 };
 
 // Trains by the recipe. Throws InputError for a recipe or data that do not work, NonFiniteError when the loss is lost
