@@ -141,7 +141,7 @@ std::vector<HeadEntropy> head_entropies(const Tensor& weights, const Tensor& sco
 bool is_even(const HeadEntropy& head, bool fresh) {
   if (head.rows == 0) return false;
   const double unevenness = 1 - head.ratio, expected = 1 - head.expected;
-  return fresh ? unevenness < 0.1 * expected || expected < 1e-9 : unevenness < 1e-3;
+  return fresh ? unevenness < 0.1 * std::min(expected, 0.5) || expected < 1e-9 : unevenness < 1e-3;
 }
 
 bool is_one_hot(const HeadEntropy& head) { return head.rows > 0 && head.ratio < 0.05; }

@@ -11,7 +11,8 @@ namespace {
 const std::vector<std::pair<std::string, std::vector<std::string>>>& consequences() {
   static const std::vector<std::pair<std::string, std::vector<std::string>>> table{
       {"heads split", {"future leak", "padding leak", "norm axes"}},
-      {"norm axes", {"future leak", "padding leak", "norm place", "examples mix", "mask broadcast", "no positions"}},
+      {"norm axes",
+       {"future leak", "padding leak", "first loss", "norm place", "examples mix", "mask broadcast", "no positions"}},
       {"examples mix", {"mask broadcast", "padding leak", "norm place", "no positions"}},
       {"mask broadcast", {"padding leak", "mask reversed", "shapes"}},
       {"mask reversed", {"future leak", "padding leak", "mask broadcast", "no positions", "deadlocked attention"}},
@@ -22,7 +23,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& consequence
        {"first loss", "deadlocked attention", "gradient flow", "embedding scale", "no gradient", "norm axes",
         "learning rate", "no warm-up"}},
       {"score scale", {"deadlocked attention", "no gradient", "no positions", "redundant heads"}},
-      {"gradient flow", {"first loss", "deadlocked attention"}},
+      {"gradient flow", {"first loss", "deadlocked attention", "no gradient"}},
       {"targets unshifted", {"first loss"}},
       {"learning rate", {"no warm-up"}},
       {"divergence", {"loss spikes", "exploding gradients"}},

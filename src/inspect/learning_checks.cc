@@ -19,21 +19,49 @@ namespace {
 
 double counted(const Tensor& labels) { return static_cast<double>(count_labels(labels, pad_token)); }
 
-// Mean over the counted rows of the variance of their V logits.
-double logit_variance(const Tensor& logits, const Tensor& labels) {
-  const std::vector<double> values = logits.to_vector(), wanted = labels.to_vector();
-  const auto classes = static_cast<size_t>(logits.size(-1));
-  double variance = 0;
-  for (size_t row = 0; row < wanted.size(); ++row) {
-    if (static_cast<int64_t>(wanted[row]) == pad_token) continue;
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(row * classes);
-    const double deviation = measure::moments({first, first + static_cast<std::ptrdiff_t>(classes)}).deviation;
-    variance += deviation * deviation / counted(labels);
-  }
-  return variance;
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-Finding first_loss(const TrainingTask::FirstLoss& loss, double even, double variance) {
+// Variance of a normal distribution with this median absolute deviation: one large logit, as a tied matrix gives the
+// token just read, does not count.
+double robust_variance(const std::vector<double>& values) {
+  const double middle = median(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value - middle));
+  const double deviation = 1.4826 * median(distances);
+  return deviation * deviation;
+}
+
+// Means over the counted rows of V logits.
+struct LogitWidth {
+  double variance = 0, robust = 0;
+  double usual() const { return std::min(variance, robust); }
+};
+
+// An output row of deviation 1/√D on D normalised columns gives logits of variance 1, a Xavier or Kaiming one at most
+// 2; a sample of V strays by √(2/(V − 1)) of that.
+double widest(Dim classes) { return 4 * (1 + 3 * std::sqrt(2 / std::max(1.0, static_cast<double>(classes) - 1))); }
+
+LogitWidth logit_width(const Tensor& logits, const Tensor& labels) {
+  const std::vector<double> values = logits.to_vector(), wanted = labels.to_vector();
+  const auto classes = static_cast<std::ptrdiff_t>(logits.size(-1));
+  LogitWidth width;
+  for (size_t row = 0; row < wanted.size(); ++row) {
+    if (static_cast<int64_t>(wanted[row]) == pad_token) continue;
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(row) * classes;
+    const std::vector<double> scores(first, first + classes);
+    const double deviation = measure::moments(scores).deviation;
+    width.variance += deviation * deviation / counted(labels);
+    width.robust += robust_variance(scores) / counted(labels);
+  }
+  return width;
+}
+
+Finding first_loss(const TrainingTask::FirstLoss& loss, Dim classes, const LogitWidth& width) {
+  const double even = std::log(static_cast<double>(classes));
   const bool wide = loss.is_plausible;
   Finding f;
   f.check = "first loss";
@@ -41,7 +69,8 @@ Finding first_loss(const TrainingTask::FirstLoss& loss, double even, double vari
                 : "the fresh model's loss is not that of one that knows nothing";
   f.evidence = {
       {"first loss", loss.measured, fmt::format("{:.3f} on shuffled labels, within 10 %", loss.expected)},
-      {"variance of the logits", variance, fmt::format("under 4; ln V + half of it = {:.3f}", even + variance / 2)},
+      {"variance of the logits, but for a few", width.usual(), fmt::format("1 to 2; under {:.1f}", widest(classes))},
+      {"ln V + half of the variance of all", even + width.variance / 2, "near the first loss"},
       {"ln V", even, "the floor of what nothing is known of"}};
   f.cause = wide ? "no final norm before the output layer, a wide output matrix, or a missing 1/√D on tied weights"
                  : "labels that the input gives away, labels of another vocabulary, or a loss over padding";
@@ -56,24 +85,17 @@ Findings check_first_loss(const Probe& probe, const ProbeBatch& batch) {
   if (probe.target_vocabulary == 0 || !batch.labels.defined()) return {};
   const Tensor logits = measure::logits_of(probe, batch);
   TrainingTask::FirstLoss loss = explain_first_loss(logits, batch.labels, pad_token);
-  const double variance = logit_variance(logits, batch.labels), even = std::log(static_cast<double>(logits.size(-1)));
+  const LogitWidth width = logit_width(logits, batch.labels);
   // Few labels say little: the mean of n losses strays by about the logits' deviation over √n.
-  const double strays = 4 * std::sqrt(variance / std::max(1.0, counted(batch.labels)));
+  const double strays = 4 * std::sqrt(width.variance / std::max(1.0, counted(batch.labels)));
   loss.is_plausible = std::abs(loss.measured - loss.expected) < 0.1 * loss.expected + strays;
-  // An output row of deviation 1/√D on D normalised columns gives logits of variance 1, a Xavier one at most 2.
-  if (loss.is_plausible && variance < 4) return {};
-  return {first_loss(loss, even, variance)};
+  if (loss.is_plausible && width.usual() < widest(logits.size(-1))) return {};
+  return {first_loss(loss, logits.size(-1), width)};
 }
 
 // --- learning rate
 
 namespace {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Of the matrices: rms of the values, the middle one.
 double usual_weight(const Module& module) {

@@ -115,7 +115,7 @@ Findings check_residuals(const Probe& probe, const ProbeBatch& batch) {
     const std::string here = s.path.substr(0, s.path.find('.'));
     const bool is_first = here != stack;  // of its stack: it reads the embeddings, which no norm has seen
     stack = here;
-    if (measure::rms(s.base) < 1e-3 * measure::rms(s.contribution)) {
+    if (measure::rms(s.base) == 0) {
       measure::add_place(findings, missing_residual(s));
       continue;
     }

@@ -339,8 +339,10 @@ TEST(DoctorStream, NormElsewhereThanDeclared) {
   expect_only({.fault = Fault::no_norm_on_stream, .norm = NormScheme::post}, "norm place");
 }
 TEST(DoctorStream, GradientsExplodeOrVanish) {
-  expect_only({.fault = Fault::exploding}, "gradient flow", {}, false);
-  expect_only({.fault = Fault::vanishing}, "gradient flow", {}, false);
+  for (const NormScheme norm : {NormScheme::pre, NormScheme::post}) {
+    expect_only({.fault = Fault::exploding, .norm = norm}, "gradient flow", {}, false);
+    expect_only({.fault = Fault::vanishing, .norm = norm}, "gradient flow", {}, false);
+  }
 }
 
 TEST(DoctorStream, ResidualMissingIsFoundWithoutTaps) {
@@ -393,6 +395,14 @@ TEST(DoctorParameters, NoGradient) { expect_in_both_norms(Fault::detached, "no g
 // --- loss and learning
 
 TEST(DoctorLearning, FirstLoss) { expect_in_both_norms(Fault::wide_logits, "first loss"); }
+
+TEST(DoctorLearning, PreLnWithoutAFinalNorm) {
+  TransformerConfig c = small_config();
+  c.final_norm = false;  // the planted line
+  TranslationModel model(c);
+  const Probe probe = probe_of(model);
+  EXPECT_EQ(names(diagnose(probe, real_batch(probe))), "first loss");
+}
 
 TEST(DoctorLearning, FirstLossOfLabelsGivenAway) {
   PlantedModel model({.tied = true});

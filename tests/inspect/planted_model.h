@@ -6,6 +6,7 @@
 
 #include "glassformer/autograd/ops.h"
 #include "glassformer/autograd/tap.h"
+#include "glassformer/base/error.h"
 #include "glassformer/inspect/probe.h"
 #include "glassformer/nn/stacks.h"
 
