@@ -1,7 +1,7 @@
 #include "glassformer/inspect/finding.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace glass {
 
@@ -28,8 +28,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& consequence
       {"learning rate", {"no warm-up"}},
       {"divergence", {"loss spikes", "exploding gradients"}},
       {"loss spikes", {"exploding gradients"}},
-      {"split leak", {"duplicates"}},
-      {"parked heads", {"redundant heads", "dead heads"}}};
+      {"split leak", {"duplicates"}}};
   return table;
 }
 

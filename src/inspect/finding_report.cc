@@ -32,7 +32,7 @@ std::string finding_text(const Finding& f) {
   if (f.step) text += fmt::format("  step: {}\n", *f.step);
   for (const Evidence& e : f.evidence) text += evidence_text(e);
   text += fmt::format("  cause: {}\n  remedy: {}\n", f.cause, f.remedy);
-  if (!f.also.empty()) text += fmt::format("  this explains as well: {}\n", joined(f.also, f.also.size()));
+  if (!f.also.empty()) text += fmt::format("  this may explain as well: {}\n", joined(f.also, f.also.size()));
   return text;
 }
 

@@ -80,14 +80,19 @@ grep -q '"check": "score scale"' out && [ "$(grep -c '"check"' out)" = 1 ] || { 
 expect 3 '' "$program" doctor --set train.steps=100 "${sound[@]}" --set train.lr=0.5 --skip-learning
 grep -q '^learning rate (fault' out || { fail "doctor of a rate that is too high"; cat out; }
 expect 3 '' "$program" doctor --set train.steps=100 "${data[@]}" "${small[@]}" --skip-learning
-grep -q '^split leak' out && grep -q 'explains as well: duplicates' out || { fail "doctor of the data"; cat out; }
+grep -q '^split leak' out && grep -q 'may explain as well: duplicates' out || { fail "doctor of the data"; cat out; }
 head -n 70 target.txt > short.txt
 expect 3 '' "$program" doctor --set train.steps=100 --set data.source=source.txt --set data.target=short.txt "${small[@]}"
 grep -q '^unequal lines' out || { fail "doctor of unequal files"; cat out; }
 expect 0 '' "$program" doctor --set train.steps=100 --set model.task=forecast
-"$program" doctor --model $model --source source.txt --target target.txt > out; [ $? -ne 1 ] || fail "doctor of a model"
+"$program" doctor --model $model --source source.txt --target target.txt > out; status=$?  # other sets, other last digits
+[ $status -eq 0 ] || [ $status -eq 3 ] || fail "doctor of a model"
 expect 2 'holds no line\|cannot be read' "$program" doctor --run "$folder"
-"$program" doctor --run run > out; [ $? -ne 1 ] || fail "doctor of a run"
+"$program" doctor --run run > out; status=$?
+[ $status -eq 0 ] || [ $status -eq 3 ] || fail "doctor of a run"
+sed 's/"loss":[0-9.]*/"loss":9/' run/metrics.jsonl > flat; mkdir flat_run; cp flat flat_run/metrics.jsonl
+expect 3 '' "$program" doctor --run flat_run
+grep -q '^no progress' out || { fail "doctor of a run that stands still"; cat out; }
 expect 2 'name one of' "$program" doctor
 expect 2 'name one of' "$program" doctor --model $model --run run
 

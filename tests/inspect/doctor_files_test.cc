@@ -9,15 +9,12 @@
 #include "glassformer/inspect/data_checks.h"
 #include "glassformer/inspect/finding_report.h"
 #include "glassformer/inspect/history_checks.h"
+#include "inspect/doctor_testing.h"
 
 namespace glass {
 namespace {
 
-std::string names(const Findings& findings) {
-  std::string text;
-  for (const Finding& f : findings) text += (text.empty() ? "" : "; ") + f.check;
-  return text;
-}
+using test::names;
 
 // 200 pairs that differ, of 4 to 8 words.
 ParallelText clean_text(const std::string& mark = "") {

@@ -14,8 +14,8 @@ namespace glass {
 // Told what is done next, for people who wait.
 using DoctorNotes = std::function<void(const std::string&)>;
 
-// Before training: the data, the fresh model on the first real batch, the learning rate, memory, and (unless
-// `try_learning` is off) one small batch learnt by heart. Throws InputError as train() does.
+// Before training: the data, the fresh model on real pairs (the first ones), the learning rate, memory, and (unless
+// `try_learning` is off) a small batch learnt by heart. Throws InputError as train() does.
 Findings diagnose_recipe(const Recipe& recipe, bool try_learning = true, const DoctorNotes& note = {});
 
 // The fresh model of a run, one of the library's own, on random tokens; quick enough to stand before every run.
