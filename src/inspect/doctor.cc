@@ -18,6 +18,17 @@ Finding does_not_run(const Error& error) {
   return f;
 }
 
+Finding not_differentiable(const Error& error) {
+  Finding f;
+  f.check = "no gradient";
+  f.what = "the backward pass fails, so the model cannot be trained";
+  f.evidence = {{error.what(), 0, "every operation between weights and loss has a derivative"}};
+  f.cause = "an operation without a derivative, or a tensor changed in place after it was used";
+  f.remedy = "give the operation its derivative (record()), or change a copy; the message names the place";
+  f.certainty = Certainty::certain;
+  return f;
+}
+
 // A check whose forward pass throws ends in a finding; the others go on.
 template <class Check>
 void run(Findings& findings, Check check) {
@@ -27,6 +38,8 @@ void run(Findings& findings, Check check) {
     measure::add_place(findings, does_not_run(error));
   } catch (const ValueError& error) {
     measure::add_place(findings, does_not_run(error));
+  } catch (const GradError& error) {
+    measure::add_place(findings, not_differentiable(error));
   }
 }
 

@@ -167,6 +167,17 @@ TEST(DoctorParameters, InitialScale) {
   }
 }
 
+TEST(DoctorParameters, AnOperationWithoutDerivative) {
+  PlantedModel model({});
+  Probe probe = probe_of(model);
+  const auto logits = probe.logits;
+  probe.logits = [&](const ProbeBatch& b) {
+    const Tensor x = logits(b);
+    return record_not_differentiable("round", x.clone(), {x});  // the planted line
+  };
+  EXPECT_EQ(names(diagnose(probe, real_batch(probe))), "no gradient");
+}
+
 TEST(DoctorParameters, NoGradient) { expect_in_both_norms(Fault::detached, "no gradient"); }
 
 }  // namespace

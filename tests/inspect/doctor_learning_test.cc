@@ -17,7 +17,7 @@ TEST(DoctorLearning, FirstLoss) { expect_in_both_norms(Fault::wide_logits, "firs
 TEST(DoctorLearning, PreLnWithoutAFinalNorm) {
   TransformerConfig c = small_config();
   c.decoder_layers = 8;  // each makes the stream wider
-  c.final_norm = false;   // the planted line
+  c.final_norm = false;  // the planted line
   TranslationModel model(c);
   const Probe probe = probe_of(model);
   EXPECT_EQ(names(diagnose(probe, real_batch(probe))), "first loss");
