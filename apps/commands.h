@@ -9,6 +9,7 @@ namespace glass::program {
 // Runs the chosen command; the exit status.
 using Action = std::function<int()>;
 
+void add_doctor(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_translate(CLI::App& app, Action& action);
 void add_forecast(CLI::App& app, Action& action);

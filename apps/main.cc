@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   add_info(app, action);
   add_explain(app, action);
   add_bench(app, action);
+  add_doctor(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,13 +5,14 @@
 #include "glassformer/train/trainer.h"
 #include "output.h"
 #include "progress.h"
+#include "train_doctor.h"
 
 namespace glass::program {
 
 namespace {
 
 struct Options {
-  std::string recipe, directory = "runs/last";
+  std::string recipe, directory = "runs/last", doctor = "on";
   std::vector<std::string> settings;
   bool resume = false, replace_invalid = false, show_keys = false;
 };
@@ -56,8 +57,13 @@ int run(const Options& o) {
   }
   const Recipe recipe = make_recipe(o);
   catch_signals();
-  ProgressView view;
-  const TrainResult result = train(recipe, {o.directory, o.resume, &stop_requested}, view);
+  ProgressView plain;
+  TrainDoctor watching(recipe);
+  TrainOptions options{o.directory, o.resume, &stop_requested};
+  const bool watch = o.doctor == "on";
+  if (watch) options.before_first_update = [&](Module& model) { watching.look_at(model); };
+  ProgressView& view = watch ? watching : plain;
+  const TrainResult result = train(recipe, options, view);
   if (result.reason == StopReason::requested) {
     view.on_note(
         fmt::format("stopped at step {}; go on with: glassformer train --resume --out {}", result.step, o.directory));
@@ -83,6 +89,9 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--out", options->directory, "Folder of the run")->capture_default_str();
   command->add_flag("--resume", options->resume, "Go on with the run in --out, exactly where its checkpoint is");
   command->add_flag("--replace-invalid", options->replace_invalid, "Put U+FFFD where text is not UTF-8");
+  command->add_option("--doctor", options->doctor, "on | off: look at the fresh model, and at the history as it grows")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
   command->add_flag("--keys", options->show_keys, "List all keys of a recipe with their defaults");
   command->footer("Example: glassformer train recipes/tatoeba-en-zh.toml --set train.minutes=3 --out runs/demo");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

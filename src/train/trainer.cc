@@ -25,15 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-ScheduleOptions schedule_options(const Recipe& r) {
-  const auto& t = r.train;
-  const Schedule schedule = t.schedule == "constant" ? Schedule::constant
-                            : t.schedule == "linear" ? Schedule::linear
-                            : t.schedule == "cosine" ? Schedule::cosine
-                                                     : Schedule::inverse_sqrt;
-  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(0)};
-}
-
 AdamWOptions adamw_options(const Recipe& r) {
   return {r.train.betas[0], r.train.betas[1], r.train.epsilon, r.train.weight_decay};
 }
@@ -135,6 +126,7 @@ class Trainer {
     observer_.on_note("leak check: no output depends on later targets or on padding");
     const auto first = task_->first_loss();
     first.is_plausible ? observer_.on_note(first.explanation) : observer_.on_warning(first.explanation);
+    if (options_.before_first_update) options_.before_first_update(task_->module());
     estimate();
   }
 
@@ -313,6 +305,15 @@ void require_same(const Recipe& run, const Recipe& wanted) {
 }
 
 }  // namespace
+
+ScheduleOptions schedule_options(const Recipe& r) {
+  const auto& t = r.train;
+  const Schedule schedule = t.schedule == "constant" ? Schedule::constant
+                            : t.schedule == "linear" ? Schedule::linear
+                            : t.schedule == "cosine" ? Schedule::cosine
+                                                     : Schedule::inverse_sqrt;
+  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(0)};
+}
 
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(recipe);

@@ -68,6 +68,41 @@ grep -q 'decoder.layers.0.self_attn, head 1 of 2' out || { fail "explain of a mo
 expect 2 'no head 7' "$program" explain "a b" --head 7
 expect 2 'excludes' "$program" explain "a b" --model $model --mask causal
 
+# --- diagnosis
+for i in $(seq 300); do printf 'a%d b%d c\tx%d y%d z\n' $((i % 17)) $((i / 17)) $((i % 17)) $((i / 17)); done > distinct.tsv
+awk 'NR % 6 != 0' distinct.tsv > good.tsv; awk 'NR % 6 == 0' distinct.tsv > held.tsv
+sound=(--set data.pairs=good.tsv --set data.valid_pairs=held.tsv "${small[@]}" --set data.min_frequency=1 --set train.lr=0.002
+       --set train.warmup_steps=200)
+expect 0 'by heart' "$program" doctor --set train.steps=100 "${sound[@]}"
+grep -q 'no finding' out || { fail "doctor of a sound recipe"; cat out; }
+expect 3 '' "$program" doctor --set train.steps=100 "${sound[@]}" --set model.attention_scale=none --json --skip-learning
+grep -q '"check": "score scale"' out && [ "$(grep -c '"check"' out)" = 1 ] || { fail "doctor without the scale"; cat out; }
+expect 3 '' "$program" doctor --set train.steps=100 "${sound[@]}" --set train.lr=0.5 --skip-learning
+grep -q '^learning rate (fault' out || { fail "doctor of a rate that is too high"; cat out; }
+expect 3 '' "$program" doctor --set train.steps=100 "${data[@]}" "${small[@]}" --skip-learning
+grep -q '^split leak' out && grep -q 'may explain as well: duplicates' out || { fail "doctor of the data"; cat out; }
+head -n 70 target.txt > short.txt
+expect 3 '' "$program" doctor --set train.steps=100 --set data.source=source.txt --set data.target=short.txt "${small[@]}"
+grep -q '^unequal lines' out || { fail "doctor of unequal files"; cat out; }
+expect 0 '' "$program" doctor --set train.steps=100 --set model.task=forecast
+"$program" doctor --model $model --source source.txt --target target.txt > out; status=$?  # other sets, other last digits
+[ $status -eq 0 ] || [ $status -eq 3 ] || fail "doctor of a model"
+expect 2 'holds no line\|cannot be read' "$program" doctor --run "$folder"
+"$program" doctor --run run > out; status=$?
+[ $status -eq 0 ] || [ $status -eq 3 ] || fail "doctor of a run"
+sed 's/"loss":[0-9.]*/"loss":9/' run/metrics.jsonl > flat; mkdir flat_run; cp flat flat_run/metrics.jsonl
+expect 3 '' "$program" doctor --run flat_run
+grep -q '^no progress' out || { fail "doctor of a run that stands still"; cat out; }
+expect 2 'name one of' "$program" doctor
+expect 2 'name one of' "$program" doctor --model $model --run run
+
+expect 0 'warning: doctor: score scale' "$program" train --out unscaled "${data[@]}" "${small[@]}" --set train.steps=2 \
+  --set model.attention_scale=none
+expect 0 '' "$program" train --out unwatched "${data[@]}" "${small[@]}" --set train.steps=2 --doctor off \
+  --set model.attention_scale=none
+grep -q 'doctor' err && fail "--doctor off does not switch it off"
+cmp -s unscaled/model.safetensors unwatched/model.safetensors || fail "looking changes the run"
+
 # --- resume: stopped and gone on with equals not stopped
 expect 0 '' "$program" train --out whole "${data[@]}" "${small[@]}" --set train.steps=80
 expect 0 '' "$program" train --out half "${data[@]}" "${small[@]}" --set train.steps=40

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "glassformer/train/optimizer.h"
 #include "glassformer/train/recipe.h"
 
 namespace glass {
+
+class Module;
 
 // What is known at one step; a line of metrics.jsonl.
 struct StepMetrics {
@@ -44,11 +48,17 @@ struct TrainOptions {
   std::string directory;
   bool resume = false;                                // go on from its checkpoint
   const std::atomic<bool>* stop_requested = nullptr;  // looked at after each update; a signal handler may set it
+  // Called once with the fresh model, before the first update of a run that does not go on; what it throws ends the
+  // run.
+  std::function<void(Module& model)> before_first_update = {};
 };
 
 // Trains by the recipe. Throws InputError for a recipe or data that do not work, NonFiniteError when the loss is lost
 // (the last checkpoint is kept), SystemError if the model cannot be written in the end.
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer);
+
+// The learning rate's schedule, as the recipe says.
+ScheduleOptions schedule_options(const Recipe& recipe);
 
 // The recipe of a run that is to go on.
 Recipe recipe_of_run(const std::string& directory);

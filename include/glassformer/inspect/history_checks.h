@@ -1,0 +1,23 @@
+// What the history of a run says: its metrics.jsonl.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "glassformer/inspect/finding.h"
+#include "glassformer/train/trainer.h"
+
+namespace glass {
+
+// Lines that are cut off or unknown fields are passed over. Throws InputError for a file that cannot be read or holds
+// no line of metrics.
+std::vector<StepMetrics> read_metrics(const std::string& path);
+
+// "overfitting": validation has risen for three validations or more since its best, while training still falls.
+Findings check_overfitting(const std::vector<StepMetrics>& history);
+// "loss spikes": one value rises by a large part of what the loss had fallen, and far more than values usually differ;
+// "divergence": it rises and stays up; "no progress": it does not fall; "exploding gradients": the norm grows tenfold
+// over its median.
+Findings check_loss_history(const std::vector<StepMetrics>& history);
+
+}  // namespace glass

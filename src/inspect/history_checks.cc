@@ -1,0 +1,222 @@
+#include "glassformer/inspect/history_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "glassformer/base/error.h"
+
+namespace glass {
+
+namespace {
+
+std::optional<double> number(const nlohmann::json& json, const char* name) {
+  if (!json.contains(name) || !json.at(name).is_number()) return {};
+  return json.at(name).get<double>();
+}
+
+StepMetrics metrics_of(const nlohmann::json& json) {
+  StepMetrics m;
+  m.step = static_cast<int64_t>(*number(json, "step"));
+  m.loss = number(json, "loss");
+  m.nll = number(json, "nll");
+  m.lr = number(json, "lr");
+  m.grad_norm = number(json, "grad_norm");
+  m.tokens_per_second = number(json, "tokens_per_second");
+  m.valid_nll = number(json, "valid_nll");
+  m.valid_ppl = number(json, "valid_ppl");
+  m.valid_bleu = number(json, "valid_bleu");
+  m.valid_chrf = number(json, "valid_chrf");
+  return m;
+}
+
+struct Point {
+  int64_t step = 0;
+  double value = 0;
+};
+
+std::vector<Point> series(const std::vector<StepMetrics>& history, std::optional<double> StepMetrics::*field) {
+  std::vector<Point> points;
+  for (const StepMetrics& m : history) {
+    if (m.*field) points.push_back({m.step, *(m.*field)});
+  }
+  return points;
+}
+
+bool lower(const Point& a, const Point& b) { return a.value < b.value; }
+
+}  // namespace
+
+std::vector<StepMetrics> read_metrics(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path + ": cannot be read; a run's folder holds metrics.jsonl");
+  std::vector<StepMetrics> history;
+  for (std::string line; std::getline(file, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_object() && number(json, "step")) history.push_back(metrics_of(json));
+  }
+  if (history.empty()) throw InputError(path + ": holds no line of metrics");
+  return history;
+}
+
+// --- overfitting
+
+namespace {
+
+// Mean of the values of steps in (from, to]; nothing if there is none.
+std::optional<double> mean_between(const std::vector<Point>& points, int64_t from, int64_t to) {
+  double sum = 0, count = 0;
+  for (const Point& p : points) {
+    if (p.step <= from || p.step > to) continue;
+    sum += p.value;
+    ++count;
+  }
+  if (count == 0) return {};
+  return sum / count;
+}
+
+Finding overfitting(const Point& best, const Point& last, double before, double after) {
+  Finding f;
+  f.check = "overfitting";
+  f.what = "validation has become worse since its best, while training goes on falling";
+  f.step = best.step;
+  f.evidence = {{"validation loss at its best", best.value, ""},
+                {"validation loss at the end", last.value, "within 2 % of its best"},
+                {"training loss before the best", before, ""},
+                {"training loss at the end", after, ""}};
+  f.cause = "more updates, or a larger model, than the data carry";
+  f.remedy =
+      "use the best checkpoint (choose = \"best\"); more dropout, label smoothing or weight decay, a smaller "
+      "model, more data";
+  f.certainty = Certainty::certain;
+  return f;
+}
+
+}  // namespace
+
+Findings check_overfitting(const std::vector<StepMetrics>& history) {
+  const std::vector<Point> valid = series(history, &StepMetrics::valid_nll);
+  const std::vector<Point> train = series(history, &StepMetrics::nll);
+  if (valid.size() < 4 || train.empty()) return {};
+  const auto best = std::min_element(valid.begin(), valid.end(), lower);
+  if (valid.end() - best <= 3 || valid.back().value < 1.02 * best->value) return {};
+  const int64_t between = best == valid.begin() ? -1 : (best - 1)->step;
+  const auto before = mean_between(train, between, best->step);
+  const auto after = mean_between(train, (valid.end() - 2)->step, train.back().step);
+  if (!before || !after || *after >= *before) return {};
+  return {overfitting(*best, valid.back(), *before, *after)};
+}
+
+// --- the loss over time
+
+namespace {
+
+Finding history_finding(const char* check, const char* what, const Point& at, std::vector<Evidence> evidence,
+                        const char* cause, const char* remedy) {
+  Finding f;
+  f.check = check;
+  f.what = what;
+  f.step = at.step;
+  f.evidence = std::move(evidence);
+  f.cause = cause;
+  f.remedy = remedy;
+  return f;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of the values before `end`, at most five.
+double median_before(const std::vector<Point>& points, size_t end) {
+  std::vector<double> values;
+  for (size_t i = end - std::min<size_t>(5, end); i < end; ++i) values.push_back(points[i].value);
+  return median(values);
+}
+
+// What one value differs from the next by, usually: batches of long sentences lose more than those of short ones.
+double usual_change(const std::vector<Point>& points) {
+  std::vector<double> changes;
+  for (size_t i = 1; i < points.size(); ++i) changes.push_back(std::abs(points[i].value - points[i - 1].value));
+  return median(changes);
+}
+
+void find_spikes(const std::vector<Point>& loss, Findings& findings) {
+  const double noise = usual_change(loss);
+  Point worst{0, 0};
+  double fallen = 0;
+  for (size_t i = 3; i < loss.size(); ++i) {
+    const double before = median_before(loss, i), rise = loss[i].value - before;
+    const double gained = std::max(loss[0].value - before, 0.2 * loss[0].value);
+    if (rise < std::max(0.5 * gained, 6 * noise) || rise < worst.value) continue;
+    worst = {loss[i].step, rise};
+    fallen = loss[0].value - before;
+  }
+  if (worst.value == 0) return;
+  findings.push_back(history_finding("loss spikes", "the loss jumps up, by a large part of what it had fallen", worst,
+                                     {{"rise over the median of those before", worst.value, "under half of the fall"},
+                                      {"fallen until then", fallen, ""},
+                                      {"usual change from one to the next", noise, ""}},
+                                     "a learning rate that is too high, or no clipping",
+                                     "a lower train.lr, more warmup_steps, clip_norm = 1"));
+}
+
+void find_divergence(const std::vector<Point>& loss, Findings& findings) {
+  if (loss.size() < 10) return;
+  Point lowest{0, loss[0].value};
+  for (size_t i = 5; i <= loss.size(); ++i) {
+    const Point middle{loss[i - 1].step, median_before(loss, i)};
+    if (lower(middle, lowest)) lowest = middle;
+  }
+  const double last = median_before(loss, loss.size()), fallen = loss[0].value - lowest.value;
+  if (fallen <= 0 || last - lowest.value < std::max(0.5 * fallen, 2 * usual_change(loss))) return;
+  findings.push_back(history_finding(
+      "divergence", "the loss has risen again, and stays up", lowest,
+      {{"lowest loss, median of five", lowest.value, ""}, {"loss at the end, median of five", last, "near the lowest"}},
+      "a learning rate that is too high, or numbers that overflow",
+      "go back to the best checkpoint; a lower train.lr, more warmup_steps"));
+}
+
+void find_standstill(const std::vector<Point>& loss, Findings& findings) {
+  const auto lowest = std::min_element(loss.begin(), loss.end(), lower);
+  if (loss.size() < 10 || lowest->value < 0.95 * loss[0].value) return;
+  findings.push_back(history_finding("no progress", "the loss does not fall", loss.back(),
+                                     {{"first loss", loss[0].value, ""}, {"lowest loss", lowest->value, "falling"}},
+                                     "a rate that is too low or far too high, or a model that cannot learn",
+                                     "try check_learning on one batch (glassformer doctor RECIPE does)"));
+}
+
+void find_exploding(const std::vector<Point>& norms, Findings& findings) {
+  if (norms.size() < 10) return;
+  std::vector<double> values;
+  for (const Point& p : norms) values.push_back(p.value);
+  const double usual = median(values);
+  const auto largest = std::max_element(norms.begin(), norms.end(), lower);
+  // The first tenth is the start, where gradients are large.
+  if (largest - norms.begin() < static_cast<std::ptrdiff_t>(norms.size() / 10)) return;
+  if (largest->value < 10 * usual) return;
+  findings.push_back(history_finding("exploding gradients", "the gradient is many times its usual size", *largest,
+                                     {{"largest norm of the gradient", largest->value, "under 10 times the usual"},
+                                      {"usual norm, the median", usual, ""}},
+                                     "a rate that is too high, a bad batch, or numbers near their limits",
+                                     "clip_norm = 1, a lower rate; look at the batch of that step"));
+}
+
+}  // namespace
+
+Findings check_loss_history(const std::vector<StepMetrics>& history) {
+  Findings findings;
+  const std::vector<Point> loss = series(history, &StepMetrics::loss);
+  if (loss.size() >= 3) {
+    find_spikes(loss, findings);
+    find_divergence(loss, findings);
+    find_standstill(loss, findings);
+  }
+  find_exploding(series(history, &StepMetrics::grad_norm), findings);
+  return without_consequences(findings);
+}
+
+}  // namespace glass
