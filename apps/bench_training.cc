@@ -198,10 +198,9 @@ struct TranslationUpdate {
   Tensor loss_sum() const {
     constexpr double label_smoothing = 0.1;
     double nll = 0;  // the trainer asks for it
-    const Tensor logits =
-        model(pack(batch.source, batch.source_lengths), pack(batch.target_input, batch.target_lengths));  // [1,N,V]
     const Tensor labels = pack(batch.target_output, batch.target_lengths).ids;
-    return cross_entropy_sum(logits, labels, {label_smoothing, pad_token}, &nll);
+    return model.loss_sum(pack(batch.source, batch.source_lengths), pack(batch.target_input, batch.target_lengths),
+                          labels, {label_smoothing, pad_token}, &nll);
   }
   int64_t terms() const { return batch.target_tokens; }
 };

@@ -2,22 +2,11 @@
 // the backward pass keeps what was rounded.
 #include <utility>
 
+#include "autograd/matrix_product.h"
 #include "autograd/op_support.h"
-#include "glassformer/autograd/precision.h"
 #include "kernels/elementwise.h"
-#include "kernels/gemm.h"
 
 namespace glass {
-
-namespace {
-thread_local Precision precision_here = Precision::f32;
-}
-
-PrecisionScope::PrecisionScope(Precision precision) : outer_(precision_here) { precision_here = precision; }
-PrecisionScope::~PrecisionScope() { precision_here = outer_; }
-Precision precision() { return precision_here; }
-
-namespace {
 
 void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   require_same_float("linear", x, weight);
@@ -32,39 +21,7 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-// The type that the operands are multiplied in.
-DType operand_type(const Tensor& x) {
-  return x.dtype() == DType::f32 && precision() == Precision::bf16 ? DType::bf16 : x.dtype();
-}
-
-struct Operand {
-  const Tensor& tensor;  // dense, of two axes
-  bool transposed = false;
-
-  Dim rows() const { return tensor.size(transposed ? 1 : 0); }
-  Dim columns() const { return tensor.size(transposed ? 0 : 1); }
-  template <class T>
-  kernels::Matrix<T> matrix() const {
-    return {tensor.data<T>(), std::max<Dim>(1, tensor.size(1)), transposed};
-  }
-};
-
-Operand transposed(const Tensor& x) { return {x, true}; }
-
-// a·b, of bf16 as float32.
-Tensor product(const Operand& a, const Operand& b) {
-  const kernels::GemmSizes sizes{a.rows(), b.columns(), a.columns()};
-  const Dim leading = std::max<Dim>(1, sizes.n);
-  if (a.tensor.dtype() == DType::bf16) {
-    Tensor y = Tensor::empty({sizes.m, sizes.n}, DType::f32);
-    kernels::gemm(sizes, a.matrix<bfloat16>(), b.matrix<bfloat16>(), 0.0f, y.data<float>(), leading);
-    return y;
-  }
-  Tensor y = Tensor::empty({sizes.m, sizes.n}, a.tensor.dtype());
-  for_float(y,
-            [&]<class T>(T) { kernels::gemm(sizes, T{1}, a.matrix<T>(), b.matrix<T>(), T{0}, y.data<T>(), leading); });
-  return y;
-}
+namespace {
 
 // Into the product itself, which nobody holds yet.
 void add_bias(Tensor& rows, const Tensor& bias) {
@@ -79,7 +36,7 @@ void add_bias(Tensor& rows, const Tensor& bias) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(x, weight, bias);
-  const DType type = operand_type(x);
+  const DType type = product_type(x);
   const Tensor rows = as_rows(x).to(type);            // [N,in]
   const Tensor dense = weight.contiguous().to(type);  // [out,in]
   Tensor y = product({rows}, transposed(dense));      // y = x Wᵀ + b

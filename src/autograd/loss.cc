@@ -6,20 +6,19 @@
 
 namespace glass {
 
-namespace {
-
-Tensor checked_labels(const Tensor& logits, const Tensor& labels, int64_t ignored) {
-  require_float("cross_entropy", logits);
-  if (logits.rank() < 1 || logits.rank() != labels.rank() + 1 ||
-      !std::equal(labels.shape().begin(), labels.shape().end(), logits.shape().begin())) {
-    throw ShapeError("cross_entropy: logits " + logits.shape().text() + " do not fit labels " + labels.shape().text());
+Tensor checked_labels(const Shape& rows, Dim classes, const Tensor& labels, const CrossEntropyOptions& options) {
+  if (rows.rank() < 1 || rows.rank() != labels.rank() + 1 ||
+      !std::equal(labels.shape().begin(), labels.shape().end(), rows.begin())) {
+    throw ShapeError("cross_entropy: rows " + rows.text() + " do not fit labels " + labels.shape().text());
+  }
+  if (!(options.label_smoothing >= 0 && options.label_smoothing < 1)) {
+    throw ValueError("cross_entropy: label_smoothing is in [0,1), got " + std::to_string(options.label_smoothing));
   }
   const Tensor dense = dense_ids("cross_entropy", labels);
-  const Dim classes = logits.size(-1);
-  if (classes == 0) throw ShapeError("cross_entropy: logits " + logits.shape().text() + " have no class");
+  if (classes == 0) throw ShapeError("cross_entropy: rows " + rows.text() + " have no class");
   for (Dim i = 0; i < dense.numel(); ++i) {
     const int64_t label = dense.data<int64_t>()[i];
-    if (label != ignored && (label < 0 || label >= classes)) {
+    if (label != options.ignored && (label < 0 || label >= classes)) {
       throw ValueError("cross_entropy: label " + std::to_string(label) + " at place " + std::to_string(i) +
                        " is outside of [0," + std::to_string(classes) + ")");
     }
@@ -27,21 +26,17 @@ Tensor checked_labels(const Tensor& logits, const Tensor& labels, int64_t ignore
   return dense;
 }
 
-}  // namespace
-
 Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options, double* nll) {
-  const Tensor target = checked_labels(logits, labels, options.ignored);
-  const double smoothing = options.label_smoothing;
-  if (!(smoothing >= 0 && smoothing < 1)) {
-    throw ValueError("cross_entropy: label_smoothing is in [0,1), got " + std::to_string(smoothing));
-  }
+  require_float("cross_entropy", logits);
+  if (logits.rank() == 0) throw ShapeError("cross_entropy: needs an axis of classes, got a scalar");
+  const Tensor target = checked_labels(logits.shape(), logits.size(-1), labels, options);
   const Tensor dense = logits.contiguous();
   const Dim n = logits.size(-1), rows = target.numel();
   Tensor log_sums = Tensor::empty({rows}, logits.dtype());
   // y = Σ_rows [(1−ε)(lse − x_label) + ε(lse − mean x)], lse = log Σ exp x
   Tensor y = for_float(logits, [&]<class T>(T) {
-    const kernels::CrossEntropySums sums = kernels::cross_entropy(dense.data<T>(), target.data<int64_t>(), rows, n,
-                                                                  smoothing, options.ignored, log_sums.data<T>());
+    const kernels::CrossEntropySums sums = kernels::cross_entropy(
+        dense.data<T>(), target.data<int64_t>(), rows, n, options.label_smoothing, options.ignored, log_sums.data<T>());
     if (nll != nullptr) *nll = sums.nll;
     return Tensor::full({}, sums.loss, logits.dtype());
   });

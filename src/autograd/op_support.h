@@ -34,6 +34,13 @@ struct DropoutKey {
 };
 DropoutKey dropout_key(int stream = 0);
 
+// Throws unless x [..,in], weight [out,in] and bias [out], which may be undefined, fit together.
+void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+// The labels of rows [..,·] of so many classes, dense int64. Throws ShapeError or ValueError if they do not fit, and
+// for a smoothing outside of [0,1).
+Tensor checked_labels(const Shape& rows, Dim classes, const Tensor& labels, const CrossEntropyOptions& options);
+
 // The extents before `axis` and after it, multiplied.
 struct AxisSplit {
   Dim outer = 1, extent = 1, inner = 1;

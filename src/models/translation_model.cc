@@ -78,4 +78,15 @@ Tensor TranslationModel::forward(const PackedTokens& source, const PackedTokens&
   return logits(decode(target, encode(source), source.packing));  // [1,N,V]
 }
 
+Tensor TranslationModel::loss_sum(const PackedTokens& source, const PackedTokens& target, const Tensor& labels,
+                                  const CrossEntropyOptions& options, double* nll) const {
+  const Tensor hidden = decode(target, encode(source), source.packing);  // [1,N,D]
+  if (listening_to_taps()) {
+    const NoGrad values_only;
+    logits(hidden);
+  }
+  const Scope scope(output.name());
+  return linear_cross_entropy_sum(hidden, output.weight, output.bias, labels, options, nll);
+}
+
 }  // namespace glass

@@ -201,10 +201,9 @@ class TranslationTask : public TrainingTask {
   LossSum loss_of(const TranslationBatch& batch) const {
     LossSum sum;
     const CrossEntropyOptions options{grad_enabled() ? recipe_.train.label_smoothing : 0, pad_token};
-    const Tensor logits =
-        (*model_)(pack(batch.source, batch.source_lengths), pack(batch.target_input, batch.target_lengths));  // [1,N,V]
     const Tensor labels = pack(batch.target_output, batch.target_lengths).ids;
-    sum.loss = cross_entropy_sum(logits, labels, options, &sum.nll);
+    sum.loss = model_->loss_sum(pack(batch.source, batch.source_lengths),
+                                pack(batch.target_input, batch.target_lengths), labels, options, &sum.nll);
     sum.terms = batch.target_tokens;
     sum.real_tokens = batch.real_tokens;
     sum.examples = batch.source.size(0);

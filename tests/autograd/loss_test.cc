@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "autograd/testing.h"
+#include "glassformer/autograd/precision.h"
 
 namespace glass {
 namespace {
@@ -6,6 +9,7 @@ namespace {
 using test::expect_error;
 using test::expect_gradcheck;
 using test::expect_values;
+using test::leaf;
 using test::uniform;
 
 Tensor labels(const std::vector<int64_t>& values, const Shape& shape) { return Tensor::from(values, shape); }
@@ -127,6 +131,61 @@ TEST(Mse, GradientsAndValues) {
 TEST(Mse, Errors) {
   expect_error<ShapeError>([] { mse(Tensor::zeros({2}), Tensor::zeros({2, 1})); }, {"mse", "[2]", "[2,1]"});
   expect_error<TypeError>([] { mse(Tensor::zeros({2}), Tensor::zeros({2}, DType::f64)); }, {"mse", "float64"});
+}
+
+TEST(LinearCrossEntropy, Gradients) {
+  const Tensor target = labels({0, 3, 1, 3}, {2, 2});
+  const Tensor x = uniform({2, 2, 3}, 1), weight = uniform({4, 3}, 2), bias = uniform({4}, 3);
+  for (const double smoothing : {0.0, 0.2}) {
+    const CrossEntropyOptions options{.label_smoothing = smoothing, .ignored = 1};
+    expect_gradcheck(
+        [&](const Tensors& in) { return linear_cross_entropy_sum(in[0], in[1], in[2], target, options) * 3.0; },
+        {x, weight, bias});
+    expect_gradcheck([&](const Tensors& in) { return linear_cross_entropy_sum(in[0], in[1], {}, target, options); },
+                     {x, weight});
+  }
+}
+
+double relative_distance(const Tensor& a, const Tensor& b) {
+  const auto x = a.to_vector(), y = b.to_vector();
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    difference += (x[i] - y[i]) * (x[i] - y[i]);
+    size += y[i] * y[i];
+  }
+  return std::sqrt(difference / size);
+}
+
+// 50,000 classes: their logits are worked on in parts, of 48 rows.
+TEST(LinearCrossEntropy, IsTheLossOfTheLogitsInParts) {
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < 100; ++i) numbers.push_back(i * 499);
+  const Tensor target = labels(numbers, {100});
+  const CrossEntropyOptions options{.label_smoothing = 0.1, .ignored = 499};
+  for (const Precision precision : {Precision::f32, Precision::bf16}) {
+    const PrecisionScope multiply_in(precision);
+    Tensors stored, parts;
+    for (Tensors* in : {&stored, &parts}) {
+      *in = {leaf(uniform({100, 5}, 1, DType::f32)), leaf(uniform({50000, 5}, 2, DType::f32)),
+             leaf(uniform({50000}, 3, DType::f32))};
+    }
+    double want_nll = 0, nll = 0;
+    const Tensor want = cross_entropy_sum(linear(stored[0], stored[1], stored[2]), target, options, &want_nll);
+    const Tensor got = linear_cross_entropy_sum(parts[0], parts[1], parts[2], target, options, &nll);
+    EXPECT_NEAR(got.item(), want.item(), 1e-6 * want.item());
+    EXPECT_NEAR(nll, want_nll, 1e-6 * want_nll);
+    backward(want);
+    backward(got);
+    for (size_t i = 0; i < parts.size(); ++i)
+      EXPECT_LT(relative_distance(parts[i].grad(), stored[i].grad()), 1e-5) << i;
+  }
+}
+
+TEST(LinearCrossEntropy, FaultsAreNamed) {
+  const Tensor x = Tensor::zeros({2, 3}), weight = Tensor::zeros({4, 3}), target = labels({0, 3}, {2});
+  expect_error<ShapeError>([&] { linear_cross_entropy_sum(x, Tensor::zeros({4, 2}), {}, target); }, {"[2,3]", "[4,2]"});
+  expect_error<ValueError>([&] { linear_cross_entropy_sum(x, weight, {}, labels({0, 4}, {2})); }, {"label 4", "[0,4)"});
+  expect_error<ShapeError>([&] { linear_cross_entropy_sum(x, weight, {}, labels({0}, {1})); }, {"[2,3]", "[1]"});
 }
 
 }  // namespace

@@ -96,6 +96,10 @@ struct CrossEntropyOptions {
 // given, receives the same sum without smoothing.
 Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {},
                          double* nll = nullptr);
+// cross_entropy_sum(linear(x, weight, bias), labels), in memory that does not grow with the number of logits: they are
+// worked on some rows at a time. x [..,in], weight [V,in], bias [V] or undefined, labels [..].
+Tensor linear_cross_entropy_sum(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& labels,
+                                const CrossEntropyOptions& options = {}, double* nll = nullptr);
 Dim count_labels(const Tensor& labels, int64_t ignored);
 // cross_entropy_sum divided by the number of counted labels; zero if there is none.
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});

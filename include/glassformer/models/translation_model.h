@@ -20,6 +20,10 @@ class TranslationModel : public ModuleOf<TranslationModel> {
   // Throws Error if the position scheme cannot pack.
   Tensor forward(const PackedTokens& source, const PackedTokens& target) const;
 
+  // cross_entropy_sum of forward(source, target)'s logits, which are never stored; labels [1,N]. A scalar.
+  Tensor loss_sum(const PackedTokens& source, const PackedTokens& target, const Tensor& labels,
+                  const CrossEntropyOptions& options, double* nll = nullptr) const;
+
   Tensor encode(const Tensor& source, const Tensor& source_lengths) const;  // -> memory [B,S,D]
   Tensor encode(const PackedTokens& source) const;                          // -> memory [1,N,D]
   // The decoder's output before the output layer, [B,T,D]. With a cache, target is what comes after what it holds.
