@@ -97,6 +97,7 @@ void Panel::draw(int x, int y, ColorScale scale, double largest, Drawing& to) co
     to.texts.push_back({double(x), double(y - above_ - 5), map_.title, title_size, Drawing::Anchor::start, false, ink});
   }
   for (Dim i = 0; i < cells_.rows; ++i) draw_row(x, y, i, scale, largest, to);
+  draw_lattice(x, y, to);
   draw_names(x, y, to);
 }
 
@@ -119,6 +120,22 @@ void Panel::draw_row(int x, int y, Dim i, ColorScale scale, double largest, Draw
            hatched};
   }
   to.boxes.push_back(run);
+}
+
+// Thin lines between large cells, so that equal neighbours can be counted.
+void Panel::draw_lattice(int x, int y, Drawing& to) const {
+  constexpr int large = 16;
+  constexpr Color white{255, 255, 255};
+  if (std::min(cell_.width, cell_.height) < large) return;
+  const double right = x + static_cast<double>(cells_.columns) * cell_.width, bottom = y + height();
+  for (Dim i = 1; i < cells_.rows; ++i) {
+    const double at = y + static_cast<double>(i) * cell_.height;
+    to.lines.push_back({{{double(x), at}, {right, at}}, white, 1});
+  }
+  for (Dim j = 1; j < cells_.columns; ++j) {
+    const double at = x + static_cast<double>(j) * cell_.width;
+    to.lines.push_back({{{at, double(y)}, {at, bottom}}, white, 1});
+  }
 }
 
 // Where cells are smaller than letters, names are left out until there is room for the next.

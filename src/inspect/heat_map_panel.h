@@ -39,6 +39,7 @@ class Panel {
 
  private:
   void draw_row(int x, int y, Dim i, ColorScale scale, double largest, Drawing& to) const;
+  void draw_lattice(int x, int y, Drawing& to) const;
   void draw_names(int x, int y, Drawing& to) const;
   double row_size() const;
   double column_size() const;

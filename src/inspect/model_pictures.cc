@@ -121,7 +121,9 @@ Names wavelength_names(Dim d_model) {
   const Dim distance = std::max<Dim>(2, d_model / named / 2 * 2);
   for (Dim column = 0; column < d_model; column += distance) {
     const double exponent = static_cast<double>(column) / static_cast<double>(d_model);
-    names[static_cast<size_t>(column)] = fmt::format("λ {:.3g}", 2 * std::numbers::pi * std::pow(10000.0, exponent));
+    const double wavelength = 2 * std::numbers::pi * std::pow(10000.0, exponent);
+    names[static_cast<size_t>(column)] =
+        "λ " + fmt::format(fmt::runtime(wavelength < 100 ? "{:.3g}" : "{:.0f}"), wavelength);
   }
   return names;
 }

@@ -1,10 +1,10 @@
 #include "glassformer/inspect/trace_pair.h"
 
 #include "glassformer/autograd/ops.h"
-#include "glassformer/autograd/tap.h"
 #include "glassformer/base/error.h"
 #include "glassformer/decode/search.h"
 #include "glassformer/decode/translator.h"
+#include "glassformer/inspect/trace_loss.h"
 
 namespace glass {
 
@@ -19,27 +19,6 @@ std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const std::vect
   for (const int32_t token : tokens) pieces.push_back(vocabulary.piece(token));
   return pieces;
 }
-
-// Sets the parameters' gradients aside for its lifetime.
-class GradientsAside {
- public:
-  explicit GradientsAside(const Module& module) : parameters_(module.named_parameters()) {
-    for (NamedParameter& parameter : parameters_) {
-      aside_.push_back(parameter.tensor.grad());
-      parameter.tensor.set_grad({});
-    }
-  }
-  ~GradientsAside() {
-    // Backwards: of a tied parameter the first entry holds what it had.
-    for (size_t i = parameters_.size(); i-- > 0;) parameters_[i].tensor.set_grad(aside_[i]);
-  }
-  GradientsAside(const GradientsAside&) = delete;
-  GradientsAside& operator=(const GradientsAside&) = delete;
-
- private:
-  std::vector<NamedParameter> parameters_;
-  Tensors aside_;
-};
 
 void check_length(const TransformerConfig& config, size_t tokens, const char* side) {
   const auto length = static_cast<int64_t>(tokens);
@@ -75,23 +54,11 @@ PairTokens tokens_of_pair(const SavedTranslation& saved, const std::string& sour
 }
 
 double trace_pair(const TranslationModel& model, const PairTokens& pair, Trace& trace) {
-  const auto loss_of_pair = [&] {
+  const auto loss = [&] {
     const Tensor logits = model(pair.source, pair.source_lengths, pair.target_input);  // [1,T,V]
-    return tap("loss", cross_entropy(logits, pair.target_output, {0, pad_token}));
+    return cross_entropy(logits, pair.target_output, {0, pad_token});
   };
-  Tensor loss;
-  if (!trace.options().gradients) {
-    const NoGrad values_only;
-    trace.extend([&] { loss = loss_of_pair(); });
-    return loss.item();
-  }
-  const GradientsAside aside(model);
-  trace.extend([&] {
-    loss = loss_of_pair();
-    backward(loss);
-  });
-  trace.add_parameters(model);
-  return loss.item();
+  return trace_loss(model, loss, trace);
 }
 
 }  // namespace glass

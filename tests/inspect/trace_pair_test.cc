@@ -80,8 +80,12 @@ TEST(TracePair, SaysWhyAGradientIsNotThere) {
   const auto json = nlohmann::json::parse(trace_json(trace));
   for (const auto& tensor : json) {
     const std::string path = tensor["path"];
-    if (path.ends_with(".scores")) EXPECT_TRUE(tensor["gradient"].contains("none")) << path;
-    if (path == "logits") EXPECT_EQ(tensor["gradient"]["count"], tensor["count"]);
+    if (path.ends_with(".scores")) {
+      EXPECT_TRUE(tensor["gradient"].contains("none")) << path;
+    }
+    if (path == "logits") {
+      EXPECT_EQ(tensor["gradient"]["count"], tensor["count"]);
+    }
   }
 }
 

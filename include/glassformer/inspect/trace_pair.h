@@ -22,10 +22,8 @@ struct PairTokens {
 PairTokens tokens_of_pair(const SavedTranslation& saved, const std::string& source,
                           const std::optional<std::string>& target);
 
-// Extends the trace by the forward pass over the pair, teacher-forced, in evaluation mode; and, if the trace asks for
-// gradients, by the backward pass of its loss, with the gradients of the parameters, whose own buffers are left as
-// before. The loss is also tapped, as "loss". Returns it: the mean −log p of a target token, EOS included, without
-// label smoothing.
+// trace_loss() (inspect/trace_loss.h) of the model over the pair, teacher-forced, in evaluation mode. The loss is the
+// mean −log p of a target token, EOS included, without label smoothing.
 double trace_pair(const TranslationModel& model, const PairTokens& pair, Trace& trace);
 
 }  // namespace glass
