@@ -41,6 +41,8 @@ int run(int argc, char** argv) {
   add_score(app, action);
   add_info(app, action);
   add_explain(app, action);
+  add_inspect(app, action);
+  add_verify(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
