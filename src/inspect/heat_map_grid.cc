@@ -23,6 +23,20 @@ double largest_in(const HeatMapGrid& grid) {
   return largest;
 }
 
+// Where the scale of shares ends: 1, or where all are smaller the next of 0.5, 0.2, 0.1, 0.05, …, so that what attends
+// to many keys is no plain dark.
+double end_of_shares(double largest) {
+  constexpr double least = 1e-6, rounding = 1 + 1e-6;
+  double end = 1;
+  for (double unit = 1; unit > least; unit /= 10) {
+    for (const double step : {1.0, 0.5, 0.2}) {
+      if (largest > step * unit * rounding) return end;
+      end = step * unit;
+    }
+  }
+  return end;
+}
+
 CellSize cell_size(const HeatMapGrid& grid, int side, bool square) {
   Dim rows = 1, columns = 1;
   for (const auto& row : grid.maps) {
@@ -61,7 +75,7 @@ class Legend {
       const double place = static_cast<double>(i) / (steps - 1);
       to.boxes.push_back({x + i * step, y, step, box, share ? share_color(place) : signed_color(2 * place - 1, 1)});
     }
-    const double low = share ? 0 : -largest_, high = share ? 1 : largest_;
+    const double low = share ? 0 : -largest_, high = largest_;
     for (const double place : {0.0, 0.5, 1.0}) {
       const Drawing::Anchor anchor = place == 0  ? Drawing::Anchor::start
                                      : place < 1 ? Drawing::Anchor::middle
@@ -149,7 +163,7 @@ Drawing draw_heat_maps(const HeatMapGrid& grid, int side, bool square) {
     top += 18;
     out.texts.push_back({double(margin), double(top), grid.caption, caption_size, Drawing::Anchor::start, false, grey});
   }
-  const double largest = largest_in(grid);
+  const double size = largest_in(grid), largest = grid.scale == ColorScale::share ? end_of_shares(size) : size;
   const Layout layout(grid, cell_size(grid, side, square));
   layout.draw(top + gap, grid.scale, largest, out, right, bottom);
   const int after = Legend(grid.scale, largest, layout.has_masked()).draw(margin, bottom, out);

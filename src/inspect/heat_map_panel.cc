@@ -55,7 +55,7 @@ Color color_of(double value, ColorScale scale, double largest) {
   constexpr double steps = 63;
   if (scale == ColorScale::mask) return may_attend_color;
   if (!std::isfinite(value)) return not_finite;
-  if (scale == ColorScale::share) return share_color(std::round(std::clamp(value, 0.0, 1.0) * steps) / steps);
+  if (scale == ColorScale::share) return share_color(std::round(std::clamp(value / largest, 0.0, 1.0) * steps) / steps);
   return signed_color(largest > 0 ? std::round(value / largest * steps) / steps : 0, 1);
 }
 

@@ -45,6 +45,20 @@ TEST(HeatMapGrid, EachCellHasItsColor) {
   EXPECT_FALSE(has_text(drawing, "masked"));
 }
 
+TEST(HeatMapGrid, SmallSharesHaveAScaleOfTheirOwn) {
+  const auto scale_ends_at = [](float largest, const std::string& end) {
+    const Drawing drawing = draw_heat_maps({"", "", ColorScale::share, {{map_of({0, 0, 0, largest}, 2, 2)}}}, side);
+    return has_text(drawing, end);
+  };
+  EXPECT_TRUE(scale_ends_at(0.51f, "1"));
+  EXPECT_TRUE(scale_ends_at(1.0001f, "1"));  // rounding
+  EXPECT_TRUE(scale_ends_at(0.5f, "0.5"));
+  EXPECT_TRUE(scale_ends_at(0.03f, "0.05"));
+  EXPECT_TRUE(scale_ends_at(0.0015f, "0.002"));
+  const Drawing drawing = draw_heat_maps({"", "", ColorScale::share, {{map_of({0.05f, 0, 0, 0}, 2, 2)}}}, side);
+  EXPECT_EQ(area_of(drawing, share_color(1)), 400);
+}
+
 TEST(HeatMapGrid, ForbiddenCellsAreHatched) {
   HeatMap map = map_of({1, 0, 0.5, 0.5}, 2, 2);
   map.allowed = Tensor::from<bool>({true, false, true, true}, {2, 2});

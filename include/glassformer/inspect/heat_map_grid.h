@@ -10,7 +10,7 @@
 namespace glass {
 
 enum class ColorScale {
-  share,    // Cividis, 0 to 1
+  share,    // Cividis from 0 to 1 or, where all are smaller, to the next of 0.5, 0.2, 0.1, 0.05, …
   signed_,  // blue, white at 0, red, to the largest size in any of the maps
   mask,     // what may be attended to, of bool: plain, the rest hatched
 };

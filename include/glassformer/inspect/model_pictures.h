@@ -17,8 +17,8 @@ struct HeadChoice {
 };
 
 // The attention weights of the heads chosen while the model reads and writes the pair: queries down, keys across,
-// Cividis from 0 to 1, masked cells hatched; all layers as a grid, one row a layer. Throws InputError if there is no
-// such layer or head.
+// on one scale (ColorScale::share), masked cells hatched; all layers as a grid, one row a layer. Throws InputError if
+// there is no such layer or head.
 Drawing draw_attention(const TranslationModel& model, const PairTokens& pair, const HeadChoice& choice);
 
 // What the model adds to the embeddings of the first `length` positions [length,D], of the encoder, and of the decoder

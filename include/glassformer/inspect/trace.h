@@ -37,7 +37,7 @@ enum class TraceSource { tap, operation, parameter };
 
 enum class GradientState {
   not_asked,      // and never of an operation's output
-  kept,           //
+  kept,           // in TraceEntry::gradient, or its running statistics
   outside_graph,  // a constant, or made for the listener alone, as the scores and weights of fused attention are
   not_reached,    // part of a graph, but no backward() of the computation came by
 };
