@@ -124,10 +124,14 @@ void require_matches(const Options& o, const Trace& trace) {
   }
 }
 
+std::string json_text(const std::vector<std::string>& pieces) {
+  return Json(pieces).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 void write_trace(const Options& o, const Traced& t) {
   SafeTensors contents = trace_contents(t.trace);
-  contents.metadata["source_pieces"] = Json(t.source_pieces).dump();
-  contents.metadata["target_pieces"] = Json(t.target_pieces).dump();
+  contents.metadata["source_pieces"] = json_text(t.source_pieces);
+  contents.metadata["target_pieces"] = json_text(t.target_pieces);
   write_safetensors(o.out, contents);
   say(fmt::format("{} tensors written to {}", contents.tensors.size(), o.out));
 }
