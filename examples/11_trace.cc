@@ -20,7 +20,7 @@ TransformerConfig small_config() {
 }
 
 void print(const std::string& path, const TensorSummary& s) {
-  std::printf("  %-42s %-10s mean %8.4f  deviation %7.4f\n", path.c_str(), s.shape.text().c_str(), s.numbers.mean,
+  std::printf("  %-45s %-10s mean %8.4f  deviation %7.4f\n", path.c_str(), s.shape.text().c_str(), s.numbers.mean,
               s.numbers.deviation());
 }
 
