@@ -16,6 +16,7 @@ Tensor one_row(const std::vector<int32_t>& tokens) {
 
 std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const std::vector<int32_t>& tokens) {
   std::vector<std::string> pieces;
+  pieces.reserve(tokens.size());
   for (const int32_t token : tokens) pieces.push_back(vocabulary.piece(token));
   return pieces;
 }
