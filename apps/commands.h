@@ -16,6 +16,8 @@ void add_forecast(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
+void add_inspect(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 

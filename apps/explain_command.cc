@@ -2,7 +2,6 @@
 #include <fstream>
 
 #include "commands.h"
-#include "glassformer/base/atomic_file.h"
 #include "glassformer/inspect/explain_report.h"
 #include "glassformer/inspect/heat_map.h"
 #include "output.h"
@@ -46,9 +45,7 @@ void write_picture(const std::string& path, const AttentionExplanation& e) {
   }
   const std::string svg =
       heat_maps_svg(fmt::format("{}{}head {} of {}", e.path, e.path.empty() ? "" : ", ", e.head, e.heads), matrices);
-  AtomicFile file(path);
-  file.write(svg.data(), svg.size());
-  file.commit();
+  write_file(path, svg);
 }
 
 int run(const Options& o) {

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "glassformer/base/atomic_file.h"
 #include "glassformer/data/series.h"
 #include "glassformer/decode/saved_model.h"
 #include "output.h"
@@ -78,9 +77,7 @@ void write_plot(const std::string& path, const Series& series, const ForecastSet
   std::vector<Curve> curves{history, predicted};
   if (!truth.values.empty()) curves.push_back(truth);
   const std::string svg = chart_svg("forecast of " + setup.columns[0], curves);
-  AtomicFile file(path);
-  file.write(svg.data(), svg.size());
-  file.commit();
+  write_file(path, svg);
 }
 
 int run(const Options& o) {

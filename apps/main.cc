@@ -36,6 +36,8 @@ int run(int argc, char** argv) {
   add_explain(app, action);
   add_bench(app, action);
   add_doctor(app, action);
+  add_inspect(app, action);
+  add_verify(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

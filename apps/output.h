@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "glassformer/base/atomic_file.h"
 #include "glassformer/base/error.h"
 
 namespace glass::program {
@@ -26,6 +27,13 @@ inline void flush_output() {
   if (std::fflush(stdout) == 0) return;
   if (errno == EPIPE) throw BrokenPipe();
   throw SystemError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+}
+
+// The old file or the new one, whole.
+inline void write_file(const std::string& path, const std::string& contents) {
+  AtomicFile file(path);
+  file.write(contents.data(), contents.size());
+  file.commit();
 }
 
 // Nobody need be listening: words that cannot be written are lost, and nothing else is.

@@ -1,5 +1,6 @@
 #include "glassformer/nn/packing.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -9,7 +10,11 @@ namespace glass {
 
 Packing::Packing(std::vector<int64_t> lengths)
     : lengths_(std::make_shared<const std::vector<int64_t>>(std::move(lengths))),
-      rows_(std::accumulate(lengths_->begin(), lengths_->end(), Dim{0})) {}
+      rows_(std::accumulate(lengths_->begin(), lengths_->end(), Dim{0})) {
+  if (std::any_of(lengths_->begin(), lengths_->end(), [](int64_t length) { return length < 0; })) {
+    throw ShapeError("Packing: a length below 0");
+  }
+}
 
 Packing Packing::of(const Tensor& lengths) {
   if (lengths.rank() != 1 || (lengths.dtype() != DType::i32 && lengths.dtype() != DType::i64)) {
@@ -42,15 +47,16 @@ PackedTokens pack(const Tensor& padded, const Tensor& lengths) {
   if (padded.rank() != 2 || padded.size(0) != packing.count()) {
     throw ShapeError("pack: tokens " + padded.shape().text() + " with " + std::to_string(packing.count()) + " lengths");
   }
+  for (const int64_t length : packing.lengths()) {
+    if (length >= 0 && length <= padded.size(1)) continue;
+    throw ShapeError("pack: a length of " + std::to_string(length) + " for tokens " + padded.shape().text());
+  }
   const Tensor dense = padded.contiguous();
   const size_t size = dtype_size(dense.dtype());
   Tensor ids = Tensor::empty({1, packing.rows()}, dense.dtype());
   const auto* from = static_cast<const char*>(dense.raw());
   auto* to = static_cast<char*>(ids.raw());
   for (const int64_t length : packing.lengths()) {
-    if (length < 0 || length > dense.size(1)) {
-      throw ShapeError("pack: a length of " + std::to_string(length) + " for tokens " + padded.shape().text());
-    }
     std::memcpy(to, from, static_cast<size_t>(length) * size);
     to += static_cast<size_t>(length) * size;
     from += static_cast<size_t>(dense.size(1)) * size;

@@ -103,6 +103,46 @@ expect 0 '' "$program" train --out unwatched "${data[@]}" "${small[@]}" --set tr
 grep -q 'doctor' err && fail "--doctor off does not switch it off"
 cmp -s unscaled/model.safetensors unwatched/model.safetensors || fail "looking changes the run"
 
+# --- seeing inside: tensors listed, dumped and compared; pictures
+pair=(--model $model --source "b a" --target "y x")
+expect 0 '' "$program" inspect "${pair[@]}" --list --gradients
+grep -q '^decoder.layers.0.cross_attn.scores  *float32  *\[1,2,3,3\]' out || { fail "inspect --list"; cat out; }
+grep -q '^logits.grad ' out && grep -q '^encoder.layers.0.self_attn.query.weight.grad ' out || fail "no gradients listed"
+grep -q 'fused attention never forms it' out || fail "no word on why scores have no gradient"
+expect 0 '' "$program" inspect "${pair[@]}" --list --operations --json
+grep -q '"path": "decoder.norm.layer_norm"' out || fail "inspect --operations --json"
+expect 0 'tensors written to scores.safetensors' "$program" inspect "${pair[@]}" --dump 'decoder.*.scores' logits --out scores.safetensors
+expect 0 '' "$program" verify scores.safetensors scores.safetensors
+[ "$(cat out)" = "3 of 3 tensors agree within rtol 0.0001 and atol 1e-05" ] || { fail "verify of itself"; cat out; }
+expect 0 '' "$program" inspect --model $model --source "a b" --target "y x" --dump 'decoder.*.scores' logits --out other.safetensors
+expect 3 '' "$program" verify scores.safetensors other.safetensors
+head -n 1 out | grep -q '^decoder.layers.0.cross_attn.scores .*: row \[[0-9],[0-9],[0-9]\], cell [0-9] is .*, in the reference ' || { fail "verify names no cell"; cat out; }
+expect 3 '' "$program" verify scores.safetensors other.safetensors --json
+grep -q '"agrees": false' out || fail "verify --json"
+expect 0 '' "$program" verify scores.safetensors other.safetensors --atol 1000
+expect 0 '' "$program" inspect "${pair[@]}" --dump logits --out logits.safetensors
+expect 3 '' "$program" verify logits.safetensors scores.safetensors
+grep -q 'missing, in the reference only (2)' out || fail "verify says nothing of missing tensors"
+expect 0 '' "$program" verify scores.safetensors logits.safetensors
+grep -q 'extra, in the trace only, not compared (2)' out || fail "verify says nothing of extra tensors"
+expect 2 'pairs.tsv: not a safetensors file' "$program" verify scores.safetensors pairs.tsv
+expect 2 'none.safetensors' "$program" verify none.safetensors scores.safetensors
+expect 2 'nothing is tapped at "encoder.*.scorse"' "$program" inspect "${pair[@]}" --dump 'encoder.*.scorse' --out none.safetensors
+expect 2 'name it with --out' "$program" inspect "${pair[@]}" --dump logits
+expect 2 'say what to show' "$program" inspect "${pair[@]}"
+expect 2 'no layer 4' "$program" inspect "${pair[@]}" --layer 4 --svg none.svg
+expect 2 'name the model' "$program" inspect --list --source a
+expect 1 'cannot create' "$program" inspect "${pair[@]}" --svg none/there.svg
+expect 0 '' "$program" inspect --model $model --pairs pairs.tsv --list
+grep -q '^80 pairs' out && grep -q '^logits .* 80$' out || { fail "running statistics"; head -n 5 out; }
+for what in '--stack cross --layer 0 --head 1' '--stack decoder --layer -1' '--stack encoder' --positions --masks; do
+  expect 0 '' "$program" inspect "${pair[@]}" $what --svg picture.svg --png picture.png
+  grep -q '</svg>' picture.svg || fail "no picture of $what"
+  [ "$(head -c 4 picture.png | tail -c 3)" = PNG ] || fail "no dots of $what"
+done
+expect 0 '' "$program" inspect --curves run --svg curves.svg
+grep -q 'validation BLEU' curves.svg || fail "no curve of BLEU"
+
 # --- resume: stopped and gone on with equals not stopped
 expect 0 '' "$program" train --out whole "${data[@]}" "${small[@]}" --set train.steps=80
 expect 0 '' "$program" train --out half "${data[@]}" "${small[@]}" --set train.steps=40
@@ -190,6 +230,9 @@ awk 'BEGIN { print "value"; for (i = 0; i < 40; ++i) print sin(i * 0.9) }' > sin
 expect 0 '' "$program" forecast sine.csv --model sine/model.safetensors --hold-out --plot sine.svg
 [ "$(wc -l < out)" = 6 ] || fail "a forecast of five rows and a header"
 grep -q '</svg>' sine.svg || fail "no plot"
+expect 0 '' "$program" inspect --model sine/model.safetensors --csv sine.csv --list --gradients
+grep -q '^prediction.grad  *float32  *\[1,5,1\]' out || { fail "inspect of a forecast"; cat out; }
+expect 2 'use `glassformer forecast`' "$program" inspect --model sine/model.safetensors --source a --list
 
 [ $failed -eq 0 ] && echo "all of the program's checks passed"
 exit $failed

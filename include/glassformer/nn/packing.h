@@ -15,7 +15,7 @@ namespace glass {
 class Packing {
  public:
   Packing() : Packing(std::vector<int64_t>()) {}
-  explicit Packing(std::vector<int64_t> lengths);
+  explicit Packing(std::vector<int64_t> lengths);  // throws ShapeError if one is below 0
   // lengths [B], int32 or int64.
   static Packing of(const Tensor& lengths);
 
