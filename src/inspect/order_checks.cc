@@ -119,6 +119,11 @@ double copied_share(const Probe& probe) {
   return copied / static_cast<double>(read.size());
 }
 
+// Whether a parameter has two names, as where the output is tied to the embedding.
+bool shares_a_matrix(const Module& module) {
+  return measure::distinct_parameters(module).size() < module.named_parameters().size();
+}
+
 }  // namespace
 
 Findings check_targets(const Probe& probe, const ProbeBatch& batch) {
@@ -134,8 +139,14 @@ Findings check_targets(const Probe& probe, const ProbeBatch& batch) {
   // A fresh model with tied embeddings says what it reads, by its residual stream alone.
   const double copied = probe.fresh ? 0 : copied_share(probe);
   if (copied < 0.5) return {};
-  return {unshifted("the trained model says the token that it has just read",
-                    {"share of random tokens repeated", copied, "near 0"}, Certainty::likely)};
+  Finding f = unshifted("the trained model says the token that it has just read",
+                        {"share of random tokens repeated", copied, "near 0"}, Certainty::likely);
+  if (shares_a_matrix(*probe.module)) {
+    f.severity = Severity::note;
+    f.certainty = Certainty::possible;
+    f.cause += "; or it has learned little yet, and the matrix that its output shares with its embedding repeats";
+  }
+  return {f};
 }
 
 }  // namespace glass
