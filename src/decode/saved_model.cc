@@ -69,7 +69,7 @@ void check_size(const SafeTensors& contents, const TransformerConfig& c, const s
 }
 
 TransformerConfig take_config(const SafeTensors& contents, const std::string& path) {
-  const std::string& json = metadata(contents, "config", path);
+  const std::string json = metadata(contents, "config", path);
   try {
     return config_from_json(json);
   } catch (const InputError& error) {
@@ -144,7 +144,7 @@ void take_parameters(Module& module, const SafeTensors& contents, const std::str
 
 std::string task_of(const SafeTensors& contents, const std::string& path) {
   if (metadata(contents, "format", path) != format_name) throw InputError(path + ": not a model of this program");
-  const std::string& version = metadata(contents, "format_version", path);
+  const std::string version = metadata(contents, "format_version", path);
   if (version != format_version) {
     throw InputError(path + ": written in format version " + version + ", this program reads version " +
                      format_version);
@@ -196,7 +196,7 @@ SafeTensors forecast_contents(const ForecastModel& model, const ForecastSetup& s
 namespace {
 
 ForecastSetup take_setup(const SafeTensors& contents, const std::string& path) {
-  const std::string& text = metadata(contents, "forecast", path);
+  const std::string text = metadata(contents, "forecast", path);
   try {
     const Json setup = Json::parse(text);
     return {setup.at("columns").get<std::vector<std::string>>(), setup.at("mean").get<std::vector<double>>(),

@@ -21,7 +21,7 @@ const HeadMatrix& step(const AttentionExplanation& e, const std::string& name) {
 // The four steps redone in double from the projections shown.
 void expect_consistent(const AttentionExplanation& e) {
   const Tensor &query = step(e, "query").values, &key = step(e, "key").values, &value = step(e, "value").values;
-  const HeadMatrix &scores = step(e, "scores"), &weights = step(e, "weights");
+  const HeadMatrix scores = step(e, "scores"), weights = step(e, "weights");
   const Tensor& context = step(e, "context").values;
   const Dim t = query.size(0), s = key.size(0), width = query.size(1);
   ASSERT_EQ(scores.values.shape(), (Shape{t, s}));

@@ -54,7 +54,7 @@ TEST(ParameterStore, ATiedTensorIsThereOnceUnderBothNames) {
   TiedModel model;
   const ParameterStore store(model);
   ASSERT_EQ(store.entries().size(), 3U);  // the table, the middle's weight and bias
-  const ParameterStore::Entry& table = entry_of(store, "embedding.weight");
+  const ParameterStore::Entry table = entry_of(store, "embedding.weight");
   EXPECT_EQ(table.names, (std::vector<std::string>{"embedding.weight", "output.weight"}));
   EXPECT_TRUE(model.embedding.weight.same_as(model.output.weight));
   EXPECT_EQ(table.initial, Initial::embedding);
@@ -79,7 +79,7 @@ TEST(ParameterStore, NamesAreUniqueAndPartsApart) {
 TEST(ParameterStore, ReachesEachLayerOfAStack) {
   Encoder encoder(nullptr, "", {8, 2, 16, 1, NormScheme::pre, true, Activation::relu, DropoutRates::all(0), {}});
   const ParameterStore store(encoder);
-  const ParameterStore::Entry& entry = entry_of(store, "layers.0.self_attn.query.weight");
+  const ParameterStore::Entry entry = entry_of(store, "layers.0.self_attn.query.weight");
   EXPECT_EQ(part(store.values(), entry), encoder.layers[0].self_attn.query.weight.to_vector());
   Tensor flat = store.values();
   flat.fill(0);
