@@ -2,6 +2,7 @@
 
 #include "autograd/testing.h"
 #include "glassformer/autograd/precision.h"
+#include "tensors.h"
 
 namespace glass {
 namespace {
@@ -10,6 +11,7 @@ using test::expect_error;
 using test::expect_gradcheck;
 using test::expect_values;
 using test::leaf;
+using test::relative_distance;
 using test::uniform;
 
 Tensor labels(const std::vector<int64_t>& values, const Shape& shape) { return Tensor::from(values, shape); }
@@ -144,16 +146,6 @@ TEST(LinearCrossEntropy, Gradients) {
     expect_gradcheck([&](const Tensors& in) { return linear_cross_entropy_sum(in[0], in[1], {}, target, options); },
                      {x, weight});
   }
-}
-
-double relative_distance(const Tensor& a, const Tensor& b) {
-  const auto x = a.to_vector(), y = b.to_vector();
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    difference += (x[i] - y[i]) * (x[i] - y[i]);
-    size += y[i] * y[i];
-  }
-  return std::sqrt(difference / size);
 }
 
 // 50,000 classes: their logits are worked on in parts, of 48 rows.

@@ -7,19 +7,12 @@
 #include "glassformer/models/translation_model.h"
 #include "glassformer/nn/parameter_store.h"
 #include "models/small_config.h"
+#include "tensors.h"
 
 namespace glass {
 namespace {
 
-double relative_distance(const Tensor& a, const Tensor& b) {
-  const auto x = a.to_vector(), y = b.to_vector();
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    difference += (x[i] - y[i]) * (x[i] - y[i]);
-    size += y[i] * y[i];
-  }
-  return std::sqrt(difference / std::max(size, 1e-30));
-}
+using test::relative_distance;
 
 struct Batch {
   Tensor source = Tensor::from<int32_t>({4, 5, 6, 7, 3, /**/ 8, 3, 0, 0, 0, /**/ 9, 4, 4, 3, 0}, {3, 5});

@@ -6,26 +6,13 @@
 #include "glassformer/base/error.h"
 #include "glassformer/base/random.h"
 #include "glassformer/nn/feed_forward.h"
+#include "tensors.h"
 
 namespace glass {
 namespace {
 
-Tensor random_tensor(const Shape& shape, uint64_t key) {
-  Random random(key);
-  std::vector<float> values(static_cast<size_t>(shape.numel()));
-  for (float& value : values) value = random.normal();
-  return Tensor::from(values, shape);
-}
-
-double relative_distance(const Tensor& a, const Tensor& b) {
-  const auto x = a.to_vector(), y = b.to_vector();
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    difference += (x[i] - y[i]) * (x[i] - y[i]);
-    size += y[i] * y[i];
-  }
-  return std::sqrt(difference / size);
-}
+using test::random_tensor;
+using test::relative_distance;
 
 TEST(CompactWeight, IsWithinHalfAStepOfTheWeight) {
   const Tensor weight = random_tensor({5, 33}, 1);
