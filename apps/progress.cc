@@ -22,8 +22,7 @@ std::string bar_text(double fraction) {
 
 }  // namespace
 
-ProgressView::ProgressView()
-    : terminal_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()), last_drawn_(start_) {}
+ProgressView::ProgressView() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
 ProgressView::~ProgressView() { clear_bar(); }
 
@@ -44,14 +43,15 @@ void ProgressView::on_warning(const std::string& text) {
 
 void ProgressView::on_progress(int64_t step, int64_t total, double fraction, double tokens_per_second) {
   if (!terminal_) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
+  if (!start_) start_ = Start{now, fraction};
   if (now - last_drawn_ < std::chrono::milliseconds(200) && fraction < 1) return;
   last_drawn_ = now;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("\r\033[K{} {:3.0f} %  step {}", bar_text(fraction), 100 * fraction, step);
   if (total > 0) line += fmt::format("/{}", total);
   line += fmt::format("  {:.0f} tokens/s", tokens_per_second);
-  if (fraction > 0) line += fmt::format("  {} left", duration_text(elapsed * (1 - fraction) / fraction));
+  const double elapsed = std::chrono::duration<double>(now - start_->time).count(), done = fraction - start_->fraction;
+  if (done > 0) line += fmt::format("  {} left", duration_text(elapsed * (1 - fraction) / done));
   say_raw(line);
   bar_shown_ = true;
 }

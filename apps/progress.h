@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "glassformer/train/trainer.h"
@@ -20,9 +21,17 @@ class ProgressView : public TrainObserver {
  private:
   void clear_bar();
 
+  using Clock = std::chrono::steady_clock;
+  // Where the first update found the run, which may go on from a checkpoint: the rate of progress counts from here.
+  struct Start {
+    Clock::time_point time;
+    double fraction;
+  };
+
   bool terminal_;
   bool bar_shown_ = false;
-  std::chrono::steady_clock::time_point start_, last_drawn_;
+  std::optional<Start> start_;
+  Clock::time_point last_drawn_;
 };
 
 }  // namespace glass::program

@@ -50,6 +50,10 @@ std::string metrics_line(const StepMetrics& m) {
   add("valid_ppl", m.valid_ppl);
   add("valid_bleu", m.valid_bleu);
   add("valid_chrf", m.valid_chrf);
+  for (const PartMetrics& part : m.parts) {
+    json["grad_norm." + part.part] = part.grad_norm;
+    json["update_ratio." + part.part] = part.update_ratio;
+  }
   return json.dump() + "\n";
 }
 

@@ -14,6 +14,7 @@
 #include "glassformer/train/optimizer.h"
 #include "train/checkpoint.h"
 #include "train/kept_weights.h"
+#include "train/part_norms.h"
 #include "train/preflight.h"
 #include "train/run_files.h"
 
@@ -184,11 +185,21 @@ class Trainer {
     const double norm = grad_norm_ * per_term;
     const double clip = recipe_.train.clip_norm;
     const double lr = learning_rate(schedule_, state_.step + 1);
-    optimizer_.step(lr, per_term * (clip > 0 && norm > clip ? clip / norm : 1));
+    StepMetrics metrics{state_.step + 1, sums.loss * per_term, sums.nll * per_term, lr, norm, {}, {}, {}, {}, {}};
+    step_optimizer(lr, per_term * (clip > 0 && norm > clip ? clip / norm : 1), per_term, metrics);
     ++state_.step;
     const double seconds = seconds_since(start);
     state_.training_seconds += seconds;
-    log(sums, per_term, lr, norm, seconds);
+    log(std::move(metrics), sums.real_tokens, seconds);
+  }
+
+  bool is_logged(int64_t step) const { return step % recipe_.train.log_every == 0; }
+
+  void step_optimizer(double lr, double grad_scale, double per_term, StepMetrics& metrics) {
+    if (!is_logged(metrics.step)) return optimizer_.step(lr, grad_scale);
+    const PartNorms norms(parameters_);
+    optimizer_.step(lr, grad_scale);
+    metrics.parts = norms.after_update(per_term);
   }
 
   int64_t next_batch() {
@@ -200,13 +211,13 @@ class Trainer {
     return state_.next_batch++;
   }
 
-  void log(const UpdateSums& sums, double per_term, double lr, double norm, double seconds) {
-    interval_tokens_ += sums.real_tokens;
+  void log(StepMetrics metrics, int64_t real_tokens, double seconds) {
+    interval_tokens_ += real_tokens;
     interval_seconds_ += seconds;
     const double rate = static_cast<double>(interval_tokens_) / interval_seconds_;
     observer_.on_progress(state_.step, total_steps(), fraction_done(), rate);
-    if (state_.step % recipe_.train.log_every != 0) return;
-    StepMetrics metrics{state_.step, sums.loss * per_term, sums.nll * per_term, lr, norm, rate, {}, {}, {}, {}};
+    if (!is_logged(state_.step)) return;
+    metrics.tokens_per_second = rate;
     report(metrics);
     interval_tokens_ = 0;
     interval_seconds_ = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "glassformer/base/error.h"
 #include "glassformer/base/threads.h"
 #include "glassformer/decode/saved_model.h"
@@ -113,6 +115,41 @@ TEST(Trainer, ClippingBoundsTheStepAndMetricsSayTheNormBefore) {
   const auto checkpoint = weights(folder / "run/checkpoint.safetensors");
   for (const double m : checkpoint.at("optimizer.first_moment")) square += m * m;
   EXPECT_NEAR(std::sqrt(square), 1e-4, 1e-8);
+}
+
+// ‖b − a‖/‖a‖ over the parameters whose names begin with `part`.
+double change_of(const std::map<std::string, std::vector<double>>& a,
+                 const std::map<std::string, std::vector<double>>& b, const std::string& part) {
+  std::map<std::string, std::vector<double>> of_part;
+  for (const auto& [name, values] : a) {
+    if (name.starts_with(part)) of_part[name] = values;
+  }
+  return relative_difference(of_part, b);
+}
+
+TEST(Trainer, MetricsSayWhatAnUpdateDidToEachPart) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.log_every = 2;
+  recipe.train.steps = 1;
+  run(recipe, folder / "one");
+  recipe.train.steps = 2;
+  Recorder recorder;
+  train(recipe, {folder / "two"}, recorder);
+  const auto before = weights(folder / "one/checkpoint.safetensors"),
+             after = weights(folder / "two/checkpoint.safetensors");
+  const StepMetrics& second = recorder.metrics[0];
+  ASSERT_EQ(second.step, 2);
+  double squares = 0;
+  std::set<std::string> seen;
+  for (const PartMetrics& part : second.parts) {
+    squares += part.grad_norm * part.grad_norm;
+    EXPECT_TRUE(seen.insert(part.part).second) << part.part;
+    // The files hold the same float32 numbers; sums of squares are in double.
+    EXPECT_NEAR(part.update_ratio, change_of(before, after, part.part + "."), 1e-9) << part.part;
+  }
+  EXPECT_TRUE(seen.contains("encoder.layers.0") && seen.contains("decoder.layers.0")) << seen.size();
+  EXPECT_NEAR(std::sqrt(squares) / *second.grad_norm, 1, 1e-9);
 }
 
 TEST(Trainer, MetricsAreOneObjectALineWithTheStepFirst) {

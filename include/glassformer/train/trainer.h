@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "glassformer/train/optimizer.h"
 #include "glassformer/train/recipe.h"
@@ -14,11 +15,19 @@ namespace glass {
 
 class Module;
 
+// What one update did to a part of the model: a layer, an embedding, a norm, the output.
+struct PartMetrics {
+  std::string part;         // "encoder.layers.0"
+  double grad_norm = 0;     // of the mean loss, before clipping
+  double update_ratio = 0;  // ‖change of its weights‖/‖its weights before‖; about 1e-3 is usual
+};
+
 // What is known at one step; a line of metrics.jsonl.
 struct StepMetrics {
   int64_t step = 0;
   std::optional<double> loss, nll, lr, grad_norm, tokens_per_second;
   std::optional<double> valid_nll, valid_ppl, valid_bleu, valid_chrf;
+  std::vector<PartMetrics> parts = {};  // of an update; in the file "grad_norm.PART" and "update_ratio.PART"
 };
 
 // Told of what happens; the library itself never prints. All calls come from the thread that trains.
