@@ -1,0 +1,159 @@
+// Matrix to pixels: one image a matrix, made once and drawn at any size; masked cells stay transparent over a hatching.
+import type { Matrix } from './matrix';
+import { colour, type Palette } from './palette';
+import { ink } from './theme';
+
+export interface Geometry {
+  left: number;  // of the cells in the canvas, CSS pixels, as all of these
+  top: number;
+  width: number;
+  height: number;
+  cellWidth: number;
+  cellHeight: number;
+  labels: boolean;
+}
+
+// The largest size of whole device pixels a cell that fits; below one pixel a cell, whatever fits.
+function cellSize(room: number, cells: number, most: number): number {
+  const dpr = window.devicePixelRatio || 1;
+  const device = (room * dpr) / cells;
+  return device >= 1 ? Math.min(most, Math.floor(device) / dpr) : room / cells;
+}
+
+export interface Room {
+  width: number;
+  height: number;
+  most: number;      // largest cell
+  stretch: boolean;  // cells need not be square
+  labels: { rows: number; columns: number } | null;  // pixels the names take, where they fit
+}
+
+export function layOut(rows: number, columns: number, room: Room): Geometry {
+  const names = room.labels;
+  const width = (left: number, right: number) => cellSize(Math.max(8, room.width - left - right), columns, room.most);
+  const height = (top: number) => cellSize(Math.max(8, room.height - top), rows, room.most);
+  const square = (w: number, h: number): [number, number] => (room.stretch ? [w, h] : [Math.min(w, h), Math.min(w, h)]);
+  if (names) {
+    const [w, h] = square(width(names.rows, names.columns * 0.6), height(names.columns));
+    if (w >= 12 && h >= 11) return geometry(names.rows, names.columns, w, h, rows, columns, true);
+  }
+  const [w, h] = square(width(0, 0), height(0));
+  return geometry(0, 0, w, h, rows, columns, false);
+}
+
+const geometry = (left: number, top: number, w: number, h: number, rows: number, columns: number, labels: boolean): Geometry => ({
+  left, top, width: w * columns, height: h * rows, cellWidth: w, cellHeight: h, labels,
+});
+
+// The largest cell of each pixel's block: the mean would hide a thin diagonal. Signed values go by their size.
+function pooled(matrix: Matrix, r0: number, r1: number, c0: number, c1: number, palette: Palette): number {
+  let best = NaN, size = -1;
+  for (let r = r0; r < r1; ++r) {
+    for (let c = c0; c < c1; ++c) {
+      const value = matrix.at(r, c);
+      const here = palette === 'weights' ? value : Math.abs(value);
+      if (here > size) {
+        size = here;
+        best = value;
+      }
+    }
+  }
+  return best;
+}
+
+export const largest = (matrix: Matrix): number => Math.max(Math.abs(matrix.low), Math.abs(matrix.high));
+
+// At most `maxRows` x `maxColumns` pixels.
+export function imageOf(matrix: Matrix, palette: Palette, most: number, maxRows: number, maxColumns: number): ImageData {
+  const rows = Math.min(matrix.rows, Math.max(1, maxRows)), columns = Math.min(matrix.columns, Math.max(1, maxColumns));
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const whole = rows === matrix.rows && columns === matrix.columns;
+  const edge = (i: number, from: number, to: number) => Math.floor((i * from) / to);
+  for (let r = 0, i = 0; r < rows; ++r) {
+    const r0 = edge(r, matrix.rows, rows), r1 = edge(r + 1, matrix.rows, rows);
+    for (let c = 0; c < columns; ++c, ++i) {
+      const value = whole ? matrix.value(i)
+        : pooled(matrix, r0, r1, edge(c, matrix.columns, columns), edge(c + 1, matrix.columns, columns), palette);
+      pixels[i] = colour(palette, value, most);
+    }
+  }
+  return image;
+}
+
+export function canvasOf(image: ImageData): HTMLCanvasElement {
+  const canvas = document.createElement('canvas');
+  canvas.width = image.width;
+  canvas.height = image.height;
+  canvas.getContext('2d')!.putImageData(image, 0, 0);
+  return canvas;
+}
+
+export function hatching(context: CanvasRenderingContext2D, dpr: number): CanvasPattern {
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = Math.round(6 * dpr);
+  const on = tile.getContext('2d')!;
+  on.fillStyle = ink('hatch-ground');
+  on.fillRect(0, 0, tile.width, tile.width);
+  on.strokeStyle = ink('hatch');
+  on.lineWidth = dpr;
+  for (const shift of [-tile.width, 0, tile.width]) {
+    on.beginPath();
+    on.moveTo(shift, tile.width);
+    on.lineTo(shift + tile.width, 0);
+    on.stroke();
+  }
+  return context.createPattern(tile, 'repeat')!;
+}
+
+// Lines between cells that are large enough to be counted.
+function grid(context: CanvasRenderingContext2D, g: Geometry, rows: number, columns: number): void {
+  if (Math.min(g.cellWidth, g.cellHeight) < 9) return;
+  context.fillStyle = ink('panel');
+  for (let r = 1; r < rows; ++r) context.fillRect(g.left, g.top + r * g.cellHeight - 0.5, g.width, 1);
+  for (let c = 1; c < columns; ++c) context.fillRect(g.left + c * g.cellWidth - 0.5, g.top, 1, g.height);
+}
+
+function clipped(context: CanvasRenderingContext2D, text: string, room: number): string {
+  if (context.measureText(text).width <= room) return text;
+  let cut = text;
+  while (cut.length > 1 && context.measureText(`${cut}…`).width > room) cut = cut.slice(0, -1);
+  return `${cut}…`;
+}
+
+export const labelFont = '12px system-ui, "Noto Sans CJK SC", "Noto Sans SC", "PingFang SC", "Microsoft YaHei", sans-serif';
+
+function names(context: CanvasRenderingContext2D, g: Geometry, rows: string[], columns: string[]): void {
+  context.font = labelFont;
+  context.fillStyle = ink('ink-soft');
+  context.textBaseline = 'middle';
+  context.textAlign = 'right';
+  rows.forEach((text, r) => context.fillText(clipped(context, text, g.left - 8), g.left - 6, g.top + (r + 0.5) * g.cellHeight));
+  context.textAlign = 'left';
+  columns.forEach((text, c) => {
+    context.save();
+    context.translate(g.left + (c + 0.5) * g.cellWidth, g.top - 6);
+    context.rotate(-Math.PI / 3.4);
+    context.fillText(clipped(context, text, g.top * 1.12), 0, 0);
+    context.restore();
+  });
+}
+
+export function paint(canvas: HTMLCanvasElement, g: Geometry, image: HTMLCanvasElement, size: { width: number; height: number },
+                      texts: { rows: string[]; columns: string[]; gridRows: number; gridColumns: number }): void {
+  const dpr = window.devicePixelRatio || 1;
+  canvas.width = Math.ceil(size.width * dpr);
+  canvas.height = Math.ceil(size.height * dpr);
+  canvas.style.width = `${size.width}px`;
+  canvas.style.height = `${size.height}px`;
+  const context = canvas.getContext('2d')!;
+  context.save();
+  context.fillStyle = hatching(context, dpr);
+  context.fillRect(g.left * dpr, g.top * dpr, g.width * dpr, g.height * dpr);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image, g.left * dpr, g.top * dpr, g.width * dpr, g.height * dpr);
+  context.restore();
+  context.scale(dpr, dpr);
+  grid(context, g, texts.gridRows, texts.gridColumns);
+  if (g.labels) names(context, g, texts.rows, texts.columns);
+}

@@ -1,0 +1,1 @@
+export const Flow = (_: any) => null;

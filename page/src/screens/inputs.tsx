@@ -1,0 +1,1 @@
+export const Inputs = (_: any) => null;

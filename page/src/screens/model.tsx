@@ -1,0 +1,1 @@
+export const ModelScreen = (_: any) => null;

@@ -1,0 +1,1 @@
+export const Tensors = (_: any) => null;

@@ -1,0 +1,1 @@
+export const Translate = (_: any) => null;
