@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "decode/search_options.h"
 #include "glassformer/base/error.h"
@@ -46,12 +47,7 @@ struct Sentence {
   std::vector<Hypothesis> finished;  // best first, at most `beam`
 };
 
-struct Candidate {
-  double total = 0;
-  size_t parent = 0;  // within the sentence's live hypotheses
-  int32_t token = 0;
-  float log_probability = 0;
-};
+using Candidate = SearchCandidate;  // its parent within the sentence's live hypotheses
 
 // Higher first; of equals the earlier hypothesis, then the lower token.
 bool better(const Candidate& a, const Candidate& b) {
@@ -85,7 +81,9 @@ class Candidates {
 // Which tokens may come next.
 struct Choice {
   bool end, unknown;
+  std::optional<int32_t> forced = {};
   bool allows(int32_t token) const {
+    if (forced) return token == *forced;
     if (token == eos_token) return end;
     return token != pad_token && token != bos_token && (unknown || token != unknown_token);
   }
@@ -95,7 +93,7 @@ struct Choice {
 void collect(const float* log_p, int64_t vocabulary, double total, size_t parent, Choice choice, Candidates& into) {
   for (int32_t token = 0; token < vocabulary; ++token) {
     if (std::isnan(log_p[token])) throw NonFiniteError("search: the model's scores are NaN; are its weights damaged?");
-    if (choice.allows(token)) into.add({total + static_cast<double>(log_p[token]), parent, token, log_p[token]});
+    if (choice.allows(token)) into.add({parent, token, log_p[token], total + static_cast<double>(log_p[token])});
   }
 }
 
@@ -166,21 +164,27 @@ class Search {
   // Extends a sentence's hypotheses; returns the parent of each that goes on.
   std::vector<size_t> advance(Sentence& sentence, const Tensor& log_p, int64_t first_row) const {
     const auto beam = static_cast<size_t>(options_.beam);
-    const std::vector<Candidate> candidates = best_candidates(sentence, log_p, first_row);
+    std::vector<Candidate> candidates = best_candidates(sentence, log_p, first_row);
     const bool at_limit = length_after(sentence) >= sentence.max_length;
     std::vector<Live> next;
     std::vector<size_t> parents;
     for (size_t rank = 0; rank < candidates.size() && next.size() < beam; ++rank) {
-      const Candidate& candidate = candidates[rank];
+      Candidate& candidate = candidates[rank];
       const bool ends = candidate.token == eos_token;
       if ((ends || at_limit) && rank >= beam) continue;  // it ends, but is not among the best of this step
       Live live = extended(sentence.live[candidate.parent], candidate);
       if (ends || at_limit) {
+        candidate.state = SearchCandidate::State::finished;
         add_finished(sentence, std::move(live), ends);
       } else {
+        candidate.state = SearchCandidate::State::live;
         next.push_back(std::move(live));
         parents.push_back(candidate.parent);
       }
+    }
+    if (options_.observer) {
+      const int64_t length = length_after(sentence);
+      options_.observer({sentence.index, length, length_divisor(options_, length), std::move(candidates)});
     }
     sentence.live = std::move(next);
     return parents;
@@ -189,7 +193,11 @@ class Search {
   // Twice as many as the beam: half of them may be EOS, and a full beam goes on nevertheless.
   std::vector<Candidate> best_candidates(const Sentence& sentence, const Tensor& log_p, int64_t first_row) const {
     const int64_t vocabulary = log_p.size(1);
-    const Choice choice{length_after(sentence) >= options_.min_length, options_.allow_unknown};
+    const int64_t length = length_after(sentence);
+    Choice choice{length >= options_.min_length, options_.allow_unknown};
+    if (const auto place = static_cast<size_t>(length - 1); place < options_.prefix.size()) {
+      choice.forced = options_.prefix[place];
+    }
     Candidates candidates(2 * static_cast<size_t>(options_.beam));
     for (size_t i = 0; i < sentence.live.size(); ++i) {
       const float* row = log_p.data<float>() + (first_row + static_cast<int64_t>(i)) * vocabulary;
@@ -250,7 +258,7 @@ class Search {
     const Tensor index = Tensor::from(rows, {static_cast<Dim>(rows.size())});
     lengths_ = index_select(lengths_, 0, index);
     if (options_.use_cache) {
-      cache_.select(index);
+      cache_.select(rows);
     } else {
       memory_ = index_select(memory_, 0, index);
     }
@@ -281,9 +289,23 @@ void check_search_options(const SearchOptions& o) {
   }
 }
 
+namespace {
+
+void check_prefix(const std::vector<int32_t>& prefix, Dim vocabulary) {
+  for (const int32_t token : prefix) {
+    if (token < 0 || token >= vocabulary || token == pad_token || token == bos_token || token == eos_token) {
+      throw ValueError("search: token " + std::to_string(token) + " cannot be in a prefix; it takes words, of [0," +
+                       std::to_string(vocabulary) + ")");
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<std::vector<Hypothesis>> search(const TranslationModel& model, const Tensor& source,
                                             const Tensor& source_lengths, const SearchOptions& options) {
   check_search_options(options);
+  check_prefix(options.prefix, model.config.target_vocabulary);
   const NoGrad values_only;
   return Search(model, source, source_lengths, options).run();
 }
