@@ -25,6 +25,13 @@ std::string without_controls(std::string_view line) {
   return clean;
 }
 
+// A piece that begins a word has the blanks before it; a piece of blanks alone keeps them.
+TokenSpan without_blanks(const std::string& line, TokenSpan span) {
+  const size_t text = line.find_first_not_of(' ', span.begin);
+  if (text < span.end) span.begin = text;
+  return span;
+}
+
 class SentencePieceVocabulary : public Vocabulary {
  public:
   explicit SentencePieceVocabulary(std::string model) : model_(std::move(model)) {
@@ -43,6 +50,17 @@ class SentencePieceVocabulary : public Vocabulary {
     const auto status = processor_.Encode({clean.data(), clean.size()}, &ids);
     if (!status.ok()) throw InputError("tokenizer: " + status.ToString());
     return {ids.begin(), ids.end()};
+  }
+
+  std::vector<TokenSpan> encode_spans(std::string_view line) const override {
+    const std::string clean = without_controls(line);  // as many bytes as before
+    const auto pieces = processor_.EncodeAsImmutableProto({clean.data(), clean.size()});
+    std::vector<TokenSpan> spans;
+    for (size_t i = 0; i < pieces.pieces_size(); ++i) {
+      const auto piece = pieces.pieces(static_cast<int>(i));
+      spans.push_back(without_blanks(clean, {static_cast<int32_t>(piece.id()), piece.begin(), piece.end()}));
+    }
+    return spans;
   }
 
   std::string decode(const std::vector<int32_t>& tokens) const override {

@@ -42,11 +42,17 @@ class ListVocabulary : public Vocabulary {
 
   std::vector<int32_t> encode(std::string_view line) const override {
     std::vector<int32_t> tokens;
-    for (const std::string_view part : kind_ == word_kind ? split_words(line) : utf8_characters(line)) {
-      const auto found = ids_.find(std::string(part));
-      tokens.push_back(found == ids_.end() ? unknown_token : found->second);
-    }
+    for (const std::string_view part : parts_of(line)) tokens.push_back(token_of(part));
     return tokens;
+  }
+
+  std::vector<TokenSpan> encode_spans(std::string_view line) const override {
+    std::vector<TokenSpan> spans;
+    for (const std::string_view part : parts_of(line)) {
+      const auto begin = static_cast<size_t>(part.data() - line.data());
+      spans.push_back({token_of(part), begin, begin + part.size()});
+    }
+    return spans;
   }
 
   std::string decode(const std::vector<int32_t>& tokens) const override {
@@ -77,6 +83,14 @@ class ListVocabulary : public Vocabulary {
   }
 
  private:
+  std::vector<std::string_view> parts_of(std::string_view line) const {
+    return kind_ == word_kind ? split_words(line) : utf8_characters(line);
+  }
+  int32_t token_of(std::string_view part) const {
+    const auto found = ids_.find(std::string(part));
+    return found == ids_.end() ? unknown_token : found->second;
+  }
+
   char kind_;
   std::vector<std::string> entries_;
   std::unordered_map<std::string, int32_t> ids_;
@@ -124,12 +138,31 @@ std::shared_ptr<const Vocabulary> train_list(char kind, const std::vector<std::s
   return std::make_shared<ListVocabulary>(kind, std::move(entries));
 }
 
+// For each byte of lowercase(line), and its end, where its character begins in `line`: both have the same characters in
+// the same order, but for the dotted I, which becomes two.
+std::vector<size_t> places_before_folding(std::string_view line) {
+  std::vector<size_t> places;
+  size_t begin = 0;
+  for (const std::string_view character : utf8_characters(line)) {
+    places.insert(places.end(), lowercase(character).size(), begin);
+    begin += character.size();
+  }
+  places.push_back(begin);
+  return places;
+}
+
 // Folds the text to lower case before another vocabulary sees it.
 class LowercaseVocabulary : public Vocabulary {
  public:
   explicit LowercaseVocabulary(std::shared_ptr<const Vocabulary> inner) : inner_(std::move(inner)) {}
   int32_t size() const override { return inner_->size(); }
   std::vector<int32_t> encode(std::string_view line) const override { return inner_->encode(lowercase(line)); }
+  std::vector<TokenSpan> encode_spans(std::string_view line) const override {
+    const std::vector<size_t> from = places_before_folding(line);
+    std::vector<TokenSpan> spans = inner_->encode_spans(lowercase(line));
+    for (TokenSpan& span : spans) span = {span.token, from.at(span.begin), from.at(span.end)};
+    return spans;
+  }
   std::string decode(const std::vector<int32_t>& tokens) const override { return inner_->decode(tokens); }
   std::string piece(int32_t token) const override { return inner_->piece(token); }
   std::string serialize() const override { return lowercase_kind + inner_->serialize(); }

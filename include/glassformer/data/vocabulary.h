@@ -13,6 +13,14 @@ namespace glass {
 inline constexpr int32_t pad_token = 0, unknown_token = 1, bos_token = 2, eos_token = 3;
 inline constexpr int32_t special_tokens = 4;
 
+// A token and the bytes [begin, end) of the line that it stands for. Where the line was normalized first, those that
+// became the token; none (begin == end) for a token that no byte became alone.
+struct TokenSpan {
+  int32_t token = 0;
+  size_t begin = 0, end = 0;
+  friend bool operator==(const TokenSpan&, const TokenSpan&) = default;
+};
+
 // Immutable once made; safe to use from several threads at once.
 class Vocabulary {
  public:
@@ -20,6 +28,8 @@ class Vocabulary {
   virtual int32_t size() const = 0;
   // Without BOS and EOS.
   virtual std::vector<int32_t> encode(std::string_view line) const = 0;
+  // The same tokens with their bytes of `line`, in rising order, without the blanks before a word.
+  virtual std::vector<TokenSpan> encode_spans(std::string_view line) const = 0;
   // Skips PAD and BOS, stops at EOS.
   virtual std::string decode(const std::vector<int32_t>& tokens) const = 0;
   // The text of one token, for people: "▁dog", "</s>".
