@@ -80,17 +80,16 @@ AttentionExplanation explanation_of(const Recorded& r, Dim head) {
                value = of_head(r.at("value_heads"), head), scores = of_head(r.at("scores"), head);
   const Dim width = query.size(1);
   out.scale = r.scale.factor(width);
-  const std::string from = r.from_memory ? "memory" : "x";
+  const AttentionFormulas formulas = attention_formulas(r.from_memory, r.scale, width);
   const Tensor allowed = allowed_by(r.mask, head, scores);
   const Names columns = numbered("k", width);
   out.steps = {
-      {1, "query", "Q = x W_Qᵀ + b", "[T,K]", query, r.queries, columns, {}},
-      {1, "key", "K = " + from + " W_Kᵀ + b", r.from_memory ? "[S,K]" : "[T,K]", key, r.keys, columns, {}},
-      {1, "value", "V = " + from + " W_Vᵀ + b", r.from_memory ? "[S,K]" : "[T,K]", value, r.keys, columns, {}},
-      {2, "scores", "Q Kᵀ" + scale_text(r.scale, width), "[T,S]", scores, r.queries, r.keys, allowed},
-      {3, "weights", "softmax of each row over the keys", "[T,S]", of_head(r.at("weights"), head), r.queries, r.keys,
-       allowed, true},
-      {4, "context", "weights V", "[T,K]", of_head(r.at("context"), head), r.queries, columns, {}},
+      {1, "query", formulas.query, "[T,K]", query, r.queries, columns, {}},
+      {1, "key", formulas.key, r.from_memory ? "[S,K]" : "[T,K]", key, r.keys, columns, {}},
+      {1, "value", formulas.value, r.from_memory ? "[S,K]" : "[T,K]", value, r.keys, columns, {}},
+      {2, "scores", formulas.scores, "[T,S]", scores, r.queries, r.keys, allowed},
+      {3, "weights", formulas.weights, "[T,S]", of_head(r.at("weights"), head), r.queries, r.keys, allowed, true},
+      {4, "context", formulas.context, "[T,K]", of_head(r.at("context"), head), r.queries, columns, {}},
   };
   return out;
 }
@@ -142,6 +141,16 @@ const MultiHeadAttention& attention_of(const TranslationModel& model, AttentionK
 }
 
 }  // namespace
+
+AttentionFormulas attention_formulas(bool from_memory, const AttentionScale& scale, Dim width) {
+  const std::string from = from_memory ? "memory" : "x";
+  return {"Q = x W_Qᵀ + b",
+          "K = " + from + " W_Kᵀ + b",
+          "V = " + from + " W_Vᵀ + b",
+          "Q Kᵀ" + scale_text(scale, width),
+          "softmax of each row over the keys",
+          "weights V"};
+}
 
 AttentionExplanation explain_fresh(const std::string& text, const FreshAttention& options, Dim head) {
   const Names words = words_of(text);

@@ -19,6 +19,11 @@ size_t common_end(std::string_view a, std::string_view b) {
   return count;
 }
 
+bool matches_any(const std::vector<std::string>& patterns, const std::string& path) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return path_matches(pattern, path); });
+}
+
 }  // namespace
 
 // At a mismatch the latest * takes one character more: earlier ones need not be tried again.
@@ -67,14 +72,17 @@ Trace Trace::record(const std::function<void()>& computation, TraceOptions optio
 }
 
 bool Trace::is_wanted(const std::string& path) const {
-  return std::any_of(options_.patterns.begin(), options_.patterns.end(),
-                     [&](const std::string& pattern) { return path_matches(pattern, path); });
+  return matches_any(options_.patterns, path) && !matches_any(options_.left_out, path);
+}
+
+bool Trace::keeps_values_of(const std::string& path) const {
+  return options_.keep_values && !matches_any(options_.summed_up, path);
 }
 
 // A new entry; the one there is if it holds statistics, which any number of tensors share.
 size_t Trace::place_of(const std::string& path, TraceSource source) {
   const auto [known, is_new] = first_.try_emplace(path, entries_.size());
-  if (!is_new && !options_.keep_values) return known->second;
+  if (!is_new && !keeps_values_of(path)) return known->second;
   TraceEntry& entry = entries_.emplace_back();
   entry.path = path;
   entry.source = source;
@@ -83,7 +91,7 @@ size_t Trace::place_of(const std::string& path, TraceSource source) {
 
 size_t Trace::take(const std::string& path, const Tensor& value, TraceSource source) {
   const size_t place = place_of(path, source);
-  if (options_.keep_values) {
+  if (keeps_values_of(path)) {
     entries_[place].value = value;
   } else {
     entries_[place].running.add(value);
@@ -97,7 +105,7 @@ void Trace::take_gradient(TraceEntry& entry, const Tensor& gradient) {
     return;
   }
   entry.gradient_state = GradientState::kept;
-  if (options_.keep_values) {
+  if (keeps_values_of(entry.path)) {
     entry.gradient = gradient;
   } else {
     entry.running_gradient.add(gradient);

@@ -37,7 +37,7 @@ SafeTensors trace_contents(const Trace& trace) {
   std::vector<std::string> order, of_taps, of_parameters;  // names, of values and of gradients
   for (size_t i = 0; i < names.size(); ++i) {
     const TraceEntry& entry = trace.entries()[i];
-    if (entry.source != TraceSource::parameter) {
+    if (entry.source != TraceSource::parameter && entry.value.defined()) {
       contents.tensors[names[i]] = entry.value.detach();
       order.push_back(names[i]);
     }

@@ -31,27 +31,31 @@ void check_length(const TransformerConfig& config, size_t tokens, const char* si
 
 }  // namespace
 
+PairTokens pair_of_tokens(const SavedTranslation& saved, std::vector<int32_t> source, std::vector<int32_t> target) {
+  if (source.empty())
+    throw InputError("inspect: the source has no token; give a sentence, as --source \"A dog runs.\"");
+  source.push_back(eos_token);
+  target.push_back(eos_token);
+  check_length(saved.model->config, source.size(), "source");
+  check_length(saved.model->config, target.size(), "target");
+  PairTokens pair;
+  pair.source = one_row(source);
+  pair.source_lengths = Tensor::from(std::vector<int32_t>{static_cast<int32_t>(source.size())}, {1});
+  pair.target_output = one_row(target);
+  target.pop_back();
+  target.insert(target.begin(), bos_token);
+  pair.target_input = one_row(target);
+  pair.source_pieces = pieces_of(*saved.source, source);
+  pair.target_pieces = pieces_of(*saved.target, target);
+  return pair;
+}
+
 PairTokens tokens_of_pair(const SavedTranslation& saved, const std::string& source,
                           const std::optional<std::string>& target) {
-  const NoGrad values_only;
-  std::vector<int32_t> in = saved.source->encode(source);
-  if (in.empty()) throw InputError("inspect: the source has no token; give a sentence, as --source \"A dog runs.\"");
-  in.push_back(eos_token);
-  check_length(saved.model->config, in.size(), "source");
-  PairTokens pair;
-  pair.source = one_row(in);
-  pair.source_lengths = Tensor::from(std::vector<int32_t>{static_cast<int32_t>(in.size())}, {1});
-  std::vector<int32_t> out =
-      target ? saved.target->encode(*target) : search(*saved.model, pair.source, pair.source_lengths, {})[0][0].tokens;
-  out.push_back(eos_token);
-  check_length(saved.model->config, out.size(), "target");
-  pair.target_output = one_row(out);
-  out.pop_back();
-  out.insert(out.begin(), bos_token);
-  pair.target_input = one_row(out);
-  pair.source_pieces = pieces_of(*saved.source, in);
-  pair.target_pieces = pieces_of(*saved.target, out);
-  return pair;
+  const std::vector<int32_t> in = saved.source->encode(source);
+  const PairTokens pair = pair_of_tokens(saved, in, target ? saved.target->encode(*target) : std::vector<int32_t>());
+  if (target) return pair;
+  return pair_of_tokens(saved, in, search(*saved.model, pair.source, pair.source_lengths, {})[0][0].tokens);
 }
 
 double trace_pair(const TranslationModel& model, const PairTokens& pair, Trace& trace) {

@@ -30,6 +30,13 @@ struct HeadMatrix {
   bool is_share = false;  // rows add up to 1
 };
 
+// How each of a head's matrices is made, for people.
+struct AttentionFormulas {
+  std::string query, key, value, scores, weights, context;
+};
+// `from_memory`: cross-attention; `width` is K.
+AttentionFormulas attention_formulas(bool from_memory, const AttentionScale& scale, Dim width);
+
 struct AttentionExplanation {
   std::string path;  // of the module, "decoder.layers.0.cross_attn"; empty for one by itself
   Dim head = 0, heads = 1;

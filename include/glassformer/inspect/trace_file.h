@@ -9,7 +9,8 @@
 
 namespace glass {
 
-// Each entry's value under its path, a parameter's left out (the model file has it); each gradient under the path and
+// Each entry's value, if it was kept, under its path, a parameter's left out (the model file has it); each gradient
+// under the path and
 // ".grad". What came under a path again is "path#2", "path#3", … The metadata say `format` "glassformer-trace" and, as
 // a JSON list in `order`, in which order the tensors were made. Shares the tensors. Throws ValueError if the trace kept
 // statistics only.

@@ -22,6 +22,9 @@ struct PairTokens {
 PairTokens tokens_of_pair(const SavedTranslation& saved, const std::string& source,
                           const std::optional<std::string>& target);
 
+// The same of tokens without BOS and EOS.
+PairTokens pair_of_tokens(const SavedTranslation& saved, std::vector<int32_t> source, std::vector<int32_t> target);
+
 // trace_loss() (inspect/trace_loss.h) of the model over the pair, teacher-forced, in evaluation mode. The loss is the
 // mean −log p of a target token, EOS included, without label smoothing.
 double trace_pair(const TranslationModel& model, const PairTokens& pair, Trace& trace);
