@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "inspect/answer.h"
 
 namespace glass {
 
@@ -36,12 +37,6 @@ std::string finding_text(const Finding& f) {
   return text;
 }
 
-nlohmann::ordered_json number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
-
 nlohmann::ordered_json json_of(const Finding& f) {
   nlohmann::ordered_json json{{"check", f.check},
                               {"severity", name_of(f.severity)},
@@ -52,7 +47,7 @@ nlohmann::ordered_json json_of(const Finding& f) {
   if (f.step) json["step"] = *f.step;
   json["evidence"] = nlohmann::ordered_json::array();
   for (const Evidence& e : f.evidence)
-    json["evidence"].push_back({{"name", e.name}, {"measured", number(e.measured)}, {"healthy", e.healthy}});
+    json["evidence"].push_back({{"name", e.name}, {"measured", json_number(e.measured)}, {"healthy", e.healthy}});
   json["cause"] = f.cause;
   json["remedy"] = f.remedy;
   json["also"] = f.also;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inspect/columns_silenced.h"
 #include "inspect/measure.h"
 
 namespace glass {
@@ -82,21 +83,6 @@ void find_redundant(const std::string& path, const Tensor& weights, Findings& fi
 }
 
 // --- dead
-
-// Zeroes columns [begin,end) of a matrix, and puts them back.
-class ColumnsSilenced {
- public:
-  ColumnsSilenced(const Tensor& matrix, Dim begin, Dim end)
-      : columns_(matrix.narrowed(1, begin, end)), before_(columns_.clone()) {
-    columns_.fill(0);
-  }
-  ~ColumnsSilenced() { columns_.copy_from(before_); }
-  ColumnsSilenced(const ColumnsSilenced&) = delete;
-  ColumnsSilenced& operator=(const ColumnsSilenced&) = delete;
-
- private:
-  Tensor columns_, before_;
-};
 
 Tensor output_matrix(const Probe& probe, const std::string& path) {
   for (const NamedParameter& p : probe.module->named_parameters()) {

@@ -2,33 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "glassformer/base/error.h"
+#include "glassformer/inspect/metrics_file.h"
 
 namespace glass {
 
 namespace {
 
-std::optional<double> number(const nlohmann::json& json, const char* name) {
-  if (!json.contains(name) || !json.at(name).is_number()) return {};
-  return json.at(name).get<double>();
-}
-
-StepMetrics metrics_of(const nlohmann::json& json) {
-  StepMetrics m;
-  m.step = static_cast<int64_t>(*number(json, "step"));
-  m.loss = number(json, "loss");
-  m.nll = number(json, "nll");
-  m.lr = number(json, "lr");
-  m.grad_norm = number(json, "grad_norm");
-  m.tokens_per_second = number(json, "tokens_per_second");
-  m.valid_nll = number(json, "valid_nll");
-  m.valid_ppl = number(json, "valid_ppl");
-  m.valid_bleu = number(json, "valid_bleu");
-  m.valid_chrf = number(json, "valid_chrf");
-  return m;
+// The fields of a step that the checks look at.
+std::optional<double>* field_of(StepMetrics& m, const std::string& name) {
+  if (name == "loss") return &m.loss;
+  if (name == "nll") return &m.nll;
+  if (name == "lr") return &m.lr;
+  if (name == "grad_norm") return &m.grad_norm;
+  if (name == "tokens_per_second") return &m.tokens_per_second;
+  if (name == "valid_nll") return &m.valid_nll;
+  if (name == "valid_ppl") return &m.valid_ppl;
+  if (name == "valid_bleu") return &m.valid_bleu;
+  if (name == "valid_chrf") return &m.valid_chrf;
+  return nullptr;
 }
 
 struct Point {
@@ -49,14 +41,14 @@ bool lower(const Point& a, const Point& b) { return a.value < b.value; }
 }  // namespace
 
 std::vector<StepMetrics> read_metrics(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path + ": cannot be read; a run's folder holds metrics.jsonl");
   std::vector<StepMetrics> history;
-  for (std::string line; std::getline(file, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && number(json, "step")) history.push_back(metrics_of(json));
+  for (const MetricsLine& line : read_metrics_file(path)) {
+    StepMetrics& metrics = history.emplace_back();
+    metrics.step = line.step;
+    for (const auto& [name, value] : line.values) {
+      if (std::optional<double>* field = field_of(metrics, name)) *field = value;
+    }
   }
-  if (history.empty()) throw InputError(path + ": holds no line of metrics");
   return history;
 }
 

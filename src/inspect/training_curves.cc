@@ -4,49 +4,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_map>
 
 #include "glassformer/base/error.h"
 #include "inspect/drawing_colors.h"
 
 namespace glass {
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-void take_line(const Json& line, std::vector<TrainingCurve>& curves) {
-  const double step = line.at("step").get<double>();
-  for (const auto& [name, value] : line.items()) {
-    if (name == "step" || !value.is_number()) continue;
-    auto curve = std::find_if(curves.begin(), curves.end(),
-                              [&, &wanted = name](const TrainingCurve& c) { return c.name == wanted; });
-    if (curve == curves.end()) curve = curves.insert(curves.end(), TrainingCurve{name, {}});
-    if (const double number = value.get<double>(); std::isfinite(number)) curve->points.emplace_back(step, number);
-  }
-}
-
-}  // namespace
-
-std::vector<TrainingCurve> read_curves(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path + ": cannot be opened; name the folder of a run, which holds its metrics.jsonl");
+std::vector<TrainingCurve> curves_of(const std::vector<MetricsLine>& lines) {
   std::vector<TrainingCurve> curves;
-  std::string text;
-  for (int64_t number = 1; std::getline(file, text); ++number) {
-    const bool cut_off = file.eof();  // no line end behind it
-    try {
-      take_line(Json::parse(text), curves);
-    } catch (const Json::exception& error) {
-      if (!cut_off) throw InputError(fmt::format("{}:{}: no metrics: {}", path, number, error.what()));
+  std::unordered_map<std::string, size_t> places;
+  for (const MetricsLine& line : lines) {
+    for (const auto& [name, value] : line.values) {
+      const auto [place, is_new] = places.try_emplace(name, curves.size());
+      if (is_new) curves.push_back({name, {}});
+      if (std::isfinite(value)) curves[place->second].points.emplace_back(static_cast<double>(line.step), value);
     }
   }
-  if (curves.empty()) throw InputError(path + ": holds no metrics yet");
   return curves;
 }
+
+std::vector<TrainingCurve> read_curves(const std::string& path) { return curves_of(read_metrics_file(path)); }
 
 namespace {
 

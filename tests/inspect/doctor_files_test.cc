@@ -178,13 +178,14 @@ TEST(DoctorHistory, NoProgress) {
 TEST(DoctorHistory, IsReadFromAFile) {
   const TemporaryFolder folder;
   const auto history = read_metrics(
-      folder.put("metrics.jsonl", "{\"step\":1,\"loss\":2.5}\nno json\n{\"step\":2,\"valid_nll\":3}\n{\"st"));
+      folder.put("metrics.jsonl", "{\"step\":1,\"loss\":2.5,\"other\":1}\n{\"step\":2,\"valid_nll\":3}\n{\"st"));
   ASSERT_EQ(history.size(), 2u);
   EXPECT_EQ(history[0].loss, 2.5);
   EXPECT_FALSE(history[1].loss);
   EXPECT_EQ(history[1].valid_nll, 3.0);
   EXPECT_THROW(read_metrics(folder.path("none")), InputError);
   EXPECT_THROW(read_metrics(folder.put("empty", "\n")), InputError);
+  EXPECT_THROW(read_metrics(folder.put("damaged", "no json\n{\"step\":2,\"loss\":3}\n")), InputError);
 }
 
 // --- cost

@@ -9,8 +9,7 @@
 
 namespace glass {
 
-// Lines that are cut off or unknown fields are passed over. Throws InputError for a file that cannot be read or holds
-// no line of metrics.
+// What the checks know of a metrics.jsonl. Throws as read_metrics_file() (inspect/metrics_file.h) does.
 std::vector<StepMetrics> read_metrics(const std::string& path);
 
 // "overfitting": validation has risen for three validations or more since its best, while training still falls.

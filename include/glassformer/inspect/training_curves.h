@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "glassformer/inspect/drawing.h"
+#include "glassformer/inspect/metrics_file.h"
 
 namespace glass {
 
@@ -15,9 +16,9 @@ struct TrainingCurve {
   std::vector<std::pair<double, double>> points;  // step and value; the finite ones
 };
 
-// Every number of metrics.jsonl, in order of their first line. A last line that was cut off, as a killed run or one
-// that still writes may leave it, is passed over. Throws InputError, naming file and line, for anything else that is no
-// metrics, or if there are none.
+// Every number, in order of their first line.
+std::vector<TrainingCurve> curves_of(const std::vector<MetricsLine>& lines);
+// Of a metrics.jsonl; throws as read_metrics_file() does.
 std::vector<TrainingCurve> read_curves(const std::string& path);
 
 // Charts below each other with one axis of steps: loss, nll and valid_nll; BLEU; learning rate; each if there is one.
