@@ -9,6 +9,7 @@
 #include "glassformer/inspect/trace_report.h"
 #include "glassformer/inspect/trace_window.h"
 #include "glassformer/inspect/training_curves.h"
+#include "inspect_page.h"
 #include "output.h"
 
 namespace glass::program {
@@ -18,15 +19,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string model, source, pairs, csv, out, svg, png, stack = "cross", curves;
+  std::string model, pairs, csv, out, svg, png, stack = "cross", curves, report;
+  std::vector<std::string> sources;
   std::optional<std::string> target;
   std::vector<std::string> dump;
   std::optional<Dim> layer, head;
   Dim length = 64, padding = 2;
+  PageOptions page;
   bool list = false, gradients = false, operations = false, json = false, positions = false, masks = false;
 
   bool wants_picture() const { return !svg.empty() || !png.empty(); }
   bool wants_trace() const { return list || !dump.empty(); }
+  // Something is said of a picture or a list, so one was meant and forgotten; otherwise the page is.
+  bool wants_page() const {
+    return !gradients && !operations && !json && csv.empty() && !positions && !masks && !layer && curves.empty();
+  }
 };
 
 const std::string& model_path(const Options& o) {
@@ -35,8 +42,9 @@ const std::string& model_path(const Options& o) {
 }
 
 PairTokens pair_of(const Options& o, const SavedTranslation& saved) {
-  if (o.source.empty()) throw InputError("inspect: give a sentence for the model to read, --source \"…\"");
-  return tokens_of_pair(saved, o.source, o.target);
+  if (o.sources.empty()) throw InputError("inspect: give a sentence for the model to read, --source \"…\"");
+  if (o.sources.size() > 1) throw InputError("inspect: several sentences are for a --report; here, give one --source");
+  return tokens_of_pair(saved, o.sources[0], o.target);
 }
 
 Drawing picture(const Options& o) {
@@ -161,8 +169,17 @@ void show_trace(const Options& o) {
   }
 }
 
+int show_page(const Options& o) {
+  PageOptions page = o.page;
+  page.model = o.model;
+  page.sources = o.sources;
+  page.target = o.target;
+  return o.report.empty() ? serve_page(page) : write_report(page, o.report);
+}
+
 int run(const Options& o) {
   if (!o.wants_picture() && !o.wants_trace()) {
+    if (o.wants_page()) return show_page(o);
     throw InputError(
         "inspect: say what to show: --list, --dump PATTERN --out FILE, --svg FILE or --png FILE; see --help");
   }
@@ -187,6 +204,16 @@ void add_tensor_options(CLI::App& command, Options& o) {
   command.add_option("--csv", o.csv, "Numbers for a forecasting model, which reads their last window")
       ->excludes("--pairs");
   command.add_flag("--json", o.json, "As JSON");
+}
+
+void add_page_options(CLI::App& command, Options& o) {
+  command.add_option("--run", o.page.run, "Also the run in this folder: its curves, live while it goes on");
+  command.add_option("--host", o.page.host, "Address the page is at; others than this machine's own let others in")
+      ->capture_default_str();
+  command.add_option("--port", o.page.port, "Its port; 0 for any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command.add_option("--report", o.report, "Write the page with all it needs into this HTML file, and serve nothing");
 }
 
 void add_picture_options(CLI::App& command, Options& o) {
@@ -217,14 +244,22 @@ void add_picture_options(CLI::App& command, Options& o) {
 
 void add_inspect(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("inspect", "Every tensor inside a model at work, as numbers, file or picture");
-  command->add_option("--model", options->model, "Model file; pictures are of translation models");
-  command->add_option("--source", options->source, "The sentence it reads");
+  CLI::App* command = app.add_subcommand(
+      "inspect", "See a model at work: a page in the browser, or any tensor as numbers, file or picture");
+  command->add_option("--model", options->model, "Model file; page and pictures are of translation models");
+  command->add_option("--source", options->sources, "The sentence it reads; for a report, may be repeated")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--target", options->target, "What it writes (default: its own translation)");
+  add_page_options(*command, *options);
   add_tensor_options(*command, *options);
   add_picture_options(*command, *options);
   command->footer(
+      "Without --list, --dump or a picture, the page is served until Ctrl-C.\n\n"
       "Examples:\n"
+      "  glassformer inspect --model m.safetensors --source \"A dog runs.\"\n"
+      "  glassformer inspect --model m.safetensors --source \"A dog runs.\" --report dog.html\n"
       "  glassformer inspect --model m.safetensors --source \"A dog runs.\" --list --gradients\n"
       "  glassformer inspect --model m.safetensors --source \"A dog runs.\" --dump 'decoder.*.scores' --out "
       "t.safetensors\n"

@@ -1,8 +1,10 @@
+#include <charconv>
 #include <csignal>
 
 #include "commands.h"
 #include "glassformer/train/recipe.h"
 #include "glassformer/train/trainer.h"
+#include "live_page.h"
 #include "output.h"
 #include "progress.h"
 #include "train_doctor.h"
@@ -12,7 +14,7 @@ namespace glass::program {
 namespace {
 
 struct Options {
-  std::string recipe, directory = "runs/last", doctor = "on";
+  std::string recipe, directory = "runs/last", doctor = "on", inspect;
   std::vector<std::string> settings;
   bool resume = false, replace_invalid = false, show_keys = false;
 };
@@ -50,11 +52,22 @@ Recipe make_recipe(const Options& o) {
   return recipe;
 }
 
+// Of --inspect=PORT; none if it was not asked for.
+std::optional<int> port_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535)
+    throw InputError("train: --inspect=" + text + ": a port is a number from 0 to 65535");
+  return port;
+}
+
 int run(const Options& o) {
   if (o.show_keys) {
     print(keys_help());
     return 0;
   }
+  const std::optional<int> page_port = port_of(o.inspect);
   const Recipe recipe = make_recipe(o);
   catch_signals();
   ProgressView plain;
@@ -63,7 +76,8 @@ int run(const Options& o) {
   const bool watch = o.doctor == "on";
   if (watch) options.before_first_update = [&](Module& model) { watching.look_at(model); };
   ProgressView& view = watch ? watching : plain;
-  const TrainResult result = train(recipe, options, view);
+  LivePage page(view, o.directory, page_port);
+  const TrainResult result = train(recipe, options, page);
   if (result.reason == StopReason::requested) {
     view.on_note(
         fmt::format("stopped at step {}; go on with: glassformer train --resume --out {}", result.step, o.directory));
@@ -92,6 +106,10 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--doctor", options->doctor, "on | off: look at the fresh model, and at the history as it grows")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  command->add_flag(
+      "--inspect{8642}", options->inspect,
+      "Show the run's curves as they grow on a page in the browser; --inspect=PORT for another port, 0 for "
+      "any that is free");
   command->add_flag("--keys", options->show_keys, "List all keys of a recipe with their defaults");
   command->footer("Example: glassformer train recipes/tatoeba-en-zh.toml --set train.minutes=3 --out runs/demo");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

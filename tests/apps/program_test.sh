@@ -129,7 +129,7 @@ expect 2 'pairs.tsv: not a safetensors file' "$program" verify scores.safetensor
 expect 2 'none.safetensors' "$program" verify none.safetensors scores.safetensors
 expect 2 'nothing is tapped at "encoder.*.scorse"' "$program" inspect "${pair[@]}" --dump 'encoder.*.scorse' --out none.safetensors
 expect 2 'name it with --out' "$program" inspect "${pair[@]}" --dump logits
-expect 2 'say what to show' "$program" inspect "${pair[@]}"
+expect 2 'say what to show' "$program" inspect "${pair[@]}" --json
 expect 2 'no layer 4' "$program" inspect "${pair[@]}" --layer 4 --svg none.svg
 expect 2 'name the model' "$program" inspect --list --source a
 expect 1 'cannot create' "$program" inspect "${pair[@]}" --svg none/there.svg
