@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Trains a Transformer on real English-Chinese sentences for some minutes, then translates sentences it never saw.
+# Trains a Transformer on real English-Chinese sentences for some minutes, then translates sentences it never saw
+# and writes a report, one HTML file, of how the model does it.
 # MINUTES sets the training time (default 3): the recipe's other limits are put out of reach.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,9 +32,21 @@ echo
 echo "On all held-out sentences:"
 "$program" evaluate --model "$model" --pairs $data/test.tsv.gz --tokenize zh --beam 4
 
+echo
+echo "How it does it:"
+sentences=(--source "The cat that the dog chased ran away.")
+while IFS= read -r line; do sentences+=(--source "$line"); done < <(head -n 6 "$run/dozen.tsv" | cut -f1)
+if "$program" inspect --model "$model" --run "$run" "${sentences[@]}" --report "$run/report.html" 2> "$run/report.log"; then
+  echo "  $run/report.html shows every layer, head and number at work on seven sentences; open it in a browser."
+else
+  echo "  no report: $(cat "$run/report.log")"
+fi
+rm -f "$run/report.log"
+
 cat <<END
 
 The model is $model. Try:
+  $program inspect --model $model --run $run --source "Where is the station?"
   echo "Where is the station?" | $program translate --model $model --beam 4 --nbest 4
   $program explain "Where is the station?" --model $model
   $program info --model $model
