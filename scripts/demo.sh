@@ -34,8 +34,9 @@ echo "On all held-out sentences:"
 
 echo
 echo "How it does it:"
-sentences=(--source "The cat that the dog chased ran away.")
+sentences=()
 while IFS= read -r line; do sentences+=(--source "$line"); done < <(head -n 6 "$run/dozen.tsv" | cut -f1)
+sentences+=(--source "The cat that the dog chased ran away.")  # the page opens with the last
 if "$program" inspect --model "$model" --run "$run" "${sentences[@]}" --report "$run/report.html" 2> "$run/report.log"; then
   echo "  $run/report.html shows every layer, head and number at work on seven sentences; open it in a browser."
 else
