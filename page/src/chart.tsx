@@ -1,75 +1,84 @@
-// Curves of a run: the last value of each bin as a line, its least and largest as a band.
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import { number, show } from './format';
-import { lineColours } from './palette';
+// Curves of a run, with one cursor over all charts: by pointer or by the arrow keys.
+import { effect, signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { axesOf, curveOf, paintChart, type Curve } from './chart_paint';
+import { show } from './format';
+import { announce } from './live';
 import { Panel } from './parts';
-import { dark, ink } from './theme';
+import { dark } from './theme';
+import { useWidth } from './use_width';
 import type { Bin } from './types';
 
-interface Props {
-  title: string;
-  about: string;
-  series: Record<string, Bin[]>;
-  log: boolean;
+const height = 230;
+
+const cursor = signal<number | null>(null);  // the step all charts read
+
+const nearest = (bins: Bin[], step: number): Bin =>
+  bins.reduce((best, bin) => (Math.abs(bin[1] - step) < Math.abs(best[1] - step) ? bin : best));
+
+const valueAt = (curve: Curve, step: number | null): string => show(step === null ? curve.bins.at(-1)![4] : nearest(curve.bins, step)[4]);
+
+function Legend({ curves, hidden, onToggle }: { curves: Curve[]; hidden: Set<string>; onToggle: (name: string) => void }) {
+  return (
+    <ul class="legend">
+      {curves.map((curve) => (
+        <li key={curve.name}>
+          <button type="button" class="link" aria-pressed={!hidden.has(curve.name)} onClick={() => onToggle(curve.name)}>
+            <i style={{ borderColor: curve.stroke, borderTopStyle: curve.dash.length ? 'dashed' : 'solid' }} />
+            {curve.name} <b data-curve={curve.name}>{valueAt(curve, cursor.peek())}</b>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
-interface Look {
-  stroke: string;
-  dash?: number[];
-}
-
-// Layers of one stack go through shades of one colour with their depth, so that a trend in depth is seen.
-function lookOf(name: string, at: number, night: boolean): Look {
-  const layer = /\b(encoder|decoder)\.layers\.(\d+)/.exec(name);
-  if (!layer) return at < lineColours.length ? { stroke: lineColours[at]! } : { stroke: lineColours[at % lineColours.length]!, dash: [5, 4] };
-  const hue = layer[1] === 'encoder' ? 214 : 32, depth = Math.min(8, Number(layer[2]));
-  return { stroke: `hsl(${hue} 75% ${night ? 82 - depth * 5 : 30 + depth * 5}%)`, dash: layer[1] === 'decoder' ? [6, 3] : undefined };
-}
-
-// A logarithm has no place for zero or less.
-const plotted = (value: number, log: boolean): number | null => (!Number.isFinite(value) || (log && value <= 0) ? null : value);
-
-function aligned(series: Record<string, Bin[]>, log: boolean): uPlot.AlignedData {
-  const steps = [...new Set(Object.values(series).flatMap((bins) => bins.map((b) => b[1])))].sort((a, b) => a - b);
-  const at = new Map(steps.map((s, i) => [s, i]));
-  const columns: (number | null)[][] = [];
-  for (const bins of Object.values(series)) {
-    const [last, low, high] = [0, 1, 2].map(() => new Array<number | null>(steps.length).fill(null));
-    for (const [, step, min, max, value] of bins) {
-      const i = at.get(step)!;
-      last![i] = plotted(number(value), log);
-      low![i] = plotted(number(min), log);
-      high![i] = plotted(number(max), log);
+function Plot({ title, curves, log }: { title: string; curves: Curve[]; log: boolean }) {
+  const [box, width] = useWidth();
+  const canvas = useRef<HTMLCanvasElement>(null), mark = useRef<HTMLDivElement>(null);
+  const axes = useMemo(() => axesOf(curves, log, Math.max(200, width), height), [curves, log, width]);
+  const steps = useMemo(() => [...new Set(curves.flatMap((c) => c.bins.map((b) => b[1])))].sort((a, b) => a - b), [curves]);
+  useLayoutEffect(() => {
+    if (width) paintChart(canvas.current!, curves, axes, Math.max(200, width), height);
+  }, [curves, axes]);
+  // Without a redraw of the tree: the line and the numbers follow the pointer.
+  useEffect(() => effect(() => {
+    const step = cursor.value;
+    mark.current!.hidden = step === null;
+    if (step !== null) mark.current!.style.transform = `translateX(${axes.x.at(step)}px)`;
+    for (const curve of curves) {
+      const text = box.current!.closest('.panel')?.querySelector(`[data-curve="${curve.name}"]`);
+      if (text) text.textContent = valueAt(curve, step);
     }
-    columns.push(last!, low!, high!);
-  }
-  return [steps, ...columns];
-}
-
-function options(names: string[], series: Record<string, Bin[]>, log: boolean, width: number, night: boolean): uPlot.Options {
-  const axis = { stroke: ink('ink-soft'), grid: { stroke: ink('line'), width: 1 }, ticks: { stroke: ink('line'), width: 1 }, font: '12px system-ui' };
-  const lines = names.flatMap((name, i): uPlot.Series[] => {
-    const look = lookOf(name, i, night);
-    const few = series[name]!.length < 40;
-    const edge: uPlot.Series = { label: name, class: 'band', stroke: 'transparent', width: 0, points: { show: false }, spanGaps: true };
-    return [{ label: name, stroke: look.stroke, dash: look.dash, width: 1.7, spanGaps: true, points: { show: few, size: 5 }, value: (_, v) => (v === null ? '–' : show(v)) }, edge, edge];
-  });
-  const bands = names.map((_, i): uPlot.Band => ({ series: [3 * i + 3, 3 * i + 2], fill: `${lineColours[i % lineColours.length]!}${names.length > 4 ? '12' : '2a'}` }));
-  return {
-    width, height: 250, bands,
-    scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
-    axes: [axis, { ...axis, size: 62, values: (_, ticks) => ticks.map((t) => (t === null ? '' : show(t, 3))) }],
-    series: [{ label: 'step' }, ...lines],
-    cursor: { sync: { key: 'run' }, points: { size: 6 } },
-    legend: { live: true },
+  }), [curves, axes]);
+  const onPointerMove = (event: PointerEvent) => {
+    const at = axes.x.value(event.clientX - canvas.current!.getBoundingClientRect().left);
+    cursor.value = steps.reduce((best, step) => (Math.abs(step - at) < Math.abs(best - at) ? step : best), steps[0]!);
   };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const now = cursor.value === null ? steps.length : steps.findIndex((s) => s >= cursor.value!);
+    cursor.value = steps[Math.min(steps.length - 1, Math.max(0, now + by))]!;
+    announce(`step ${cursor.value}: ${curves.map((c) => `${c.name} ${valueAt(c, cursor.value)}`).join(', ')}`);
+  };
+  const summary = curves.map((c) => `${c.name} ${show(c.bins[0]![4])} to ${show(c.bins.at(-1)![4])}`).join(', ');
+  return (
+    <div class="chart" ref={box}>
+      <div class="chart-field" role="application" aria-roledescription="chart" tabIndex={0} aria-label={`${title}: ${summary}. Arrow keys read the steps.`}
+           onPointerMove={onPointerMove} onPointerLeave={() => (cursor.value = null)} onBlur={() => (cursor.value = null)} onKeyDown={onKeyDown}>
+        <canvas ref={canvas} />
+        <div class="chart-cursor" ref={mark} hidden />
+      </div>
+    </div>
+  );
 }
 
-function Table({ series }: { series: Record<string, Bin[]> }) {
+function Table({ curves }: { curves: Curve[] }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Values by step">
-      {Object.entries(series).map(([name, bins]) => (
+      {curves.map(({ name, bins }) => (
         <table key={name} class="plain wide">
           <caption>{name}</caption>
           <thead><tr><th scope="col">steps</th><th scope="col">min</th><th scope="col">max</th><th scope="col">last</th></tr></thead>
@@ -84,32 +93,24 @@ function Table({ series }: { series: Record<string, Bin[]> }) {
   );
 }
 
-const summary = (series: Record<string, Bin[]>): string =>
-  Object.entries(series).map(([name, bins]) => `${name} ${show(bins[0]![4])} to ${show(bins.at(-1)![4])}`).join(', ');
+function CursorStep() {
+  return <span class="about cursor-step">{cursor.value === null ? 'last values' : `step ${cursor.value.toLocaleString('en-US')}`}</span>;
+}
 
-export function Chart({ title, about, series, log }: Props) {
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
+export function Chart({ title, about, series, log }: { title: string; about: string; series: Record<string, Bin[]>; log: boolean }) {
   const [asTable, setTable] = useState(false);
-  const names = Object.keys(series), night = dark.value;
-  const data = useMemo(() => aligned(series, log), [series, log]);
-  useLayoutEffect(() => {
-    const room = box.current;
-    if (!room) return undefined;
-    const made = new uPlot(options(names, series, log, Math.max(240, room.clientWidth), night), data, room);
-    plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(240, room.clientWidth), height: 250 }));
-    observer.observe(room);
-    return () => {
-      observer.disconnect();
-      made.destroy();
-      plot.current = null;
-    };
-  }, [names.join(), log, night, asTable]);
-  useLayoutEffect(() => plot.current?.setData(data), [data]);
+  const [hidden, hide] = useState(new Set<string>());
+  const night = dark.value;
+  const all = useMemo(() => Object.entries(series).map(([name, bins], i) => curveOf(name, bins, i, night)), [series, night]);
+  const curves = useMemo(() => all.filter((c) => !hidden.has(c.name)), [all, hidden]);
+  const toggle = (name: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    hide(next);
+  };
   return (
-    <Panel title={title} about={about} tools={<button type="button" class="quiet" aria-pressed={asTable} onClick={() => setTable(!asTable)}>{asTable ? 'show as curves' : 'show as table'}</button>}>
-      {asTable ? <Table series={series} /> : <div class="chart" ref={box} role="img" aria-label={`${title}: ${summary(series)}`} />}
+    <Panel title={title} about={about} tools={<><CursorStep /><button type="button" class="quiet" aria-pressed={asTable} onClick={() => setTable(!asTable)}>{asTable ? 'show as curves' : 'show as table'}</button></>}>
+      {asTable ? <Table curves={all} /> : <><Plot title={title} curves={curves} log={log} /><Legend curves={all} hidden={hidden} onToggle={toggle} /></>}
     </Panel>
   );
 }

@@ -4,7 +4,7 @@ import { short } from './format';
 import { go } from './selection';
 import type { Module } from './types';
 
-export const boxWidth = 216;
+export const boxWidth = 230;
 const heights: Record<Box['kind'], number> = { embedding: 46, attention: 46, norm: 26, feed_forward: 46, linear: 46, softmax: 28, add: 22, position: 22 };
 const gap = 24;
 
@@ -48,7 +48,7 @@ function Plate({ placed, x, root, outer }: { placed: PlacedBox; x: number; root:
           <circle cx={middle} cy={top + height / 2} r={11} />
           <path class="plus" d={`M${middle - 6} ${top + height / 2}h12M${middle} ${top + height / 2 - 6}v12`} />
           {box.kind === 'position' && <Wave x={outer === 'left' ? x - 4 : x + boxWidth + 4} y={top + height / 2} middle={middle} outer={outer} title={box.title} detail={box.detail} number={number} />}
-          {box.kind === 'add' && <text class="add-name" x={middle + 18} y={top + height / 2 + 4}>{box.title}</text>}
+          {box.kind === 'add' && <text class="add-name" x={outer === 'left' ? middle + 18 : middle - 18} y={top + height / 2 + 4} text-anchor={outer === 'left' ? 'start' : 'end'}>{box.title}</text>}
         </>
       ) : (
         <>
@@ -96,6 +96,7 @@ export function Stack({ boxes, x, bottom, layers, root, outer, input, top }: Sta
   const middle = x + boxWidth / 2;
   const inside = boxes.filter((p) => p.box.inStack);
   const frameTop = inside.at(-1)!.top - 14, frameBottom = inside[0]!.top + inside[0]!.height + 20;
+  const side = outer === 'left' ? -1 : 1, end = outer === 'left' ? 'start' : 'end';  // shapes stand away from the residual path
   const labelX = outer === 'left' ? x - 42 : x + boxWidth + 42;
   return (
     <g>
@@ -108,7 +109,7 @@ export function Stack({ boxes, x, bottom, layers, root, outer, input, top }: Sta
         return (
           <g key={i}>
             <path class="line" d={`M${middle} ${below}V${above + (round ? 1 : 2)}`} marker-end="url(#arrow)" />
-            {i > 0 && <text class="edge-shape" x={middle + 7} y={(below + above) / 2 + 4}>{boxes[i - 1]!.box.shape}</text>}
+            {i > 0 && <text class="edge-shape" x={middle - 7 * side} y={(below + above) / 2 + 4} text-anchor={end}>{boxes[i - 1]!.box.shape}</text>}
             {p.box.residualFrom !== undefined && <Residual from={boxes[p.box.residualFrom]!} to={p} x={x} outer={outer} />}
           </g>
         );

@@ -8,6 +8,7 @@ import { ColourBar } from './colour_bar';
 import type { Palette } from './palette';
 import { MatrixTable } from './matrix_table';
 import { dark } from './theme';
+import { useWidth } from './use_width';
 
 export interface HeatmapProps {
   name: string;            // said to a screen reader
@@ -49,20 +50,6 @@ function textWidth(texts: string[]): number {
 function labelRoom(rows: string[] | undefined, columns: string[] | undefined) {
   if (!rows && !columns) return null;
   return { rows: Math.min(104, textWidth(rows ?? []) + 12), columns: Math.min(76, textWidth(columns ?? []) * 0.8 + 16) };
-}
-
-function useWidth(): [ref: { current: HTMLDivElement | null }, width: number] {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, set] = useState(0);
-  useLayoutEffect(() => {
-    const box = ref.current!;
-    const measure = () => set(Math.floor(box.clientWidth));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, []);
-  return [ref, width];
 }
 
 function place(box: HTMLElement | null, g: Geometry, row: number, column: number): void {

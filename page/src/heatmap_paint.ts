@@ -32,12 +32,14 @@ export function layOut(rows: number, columns: number, room: Room): Geometry {
   const names = room.labels;
   const width = (left: number, right: number) => cellSize(Math.max(8, room.width - left - right), columns, room.most);
   const height = (top: number) => cellSize(Math.max(8, room.height - top), rows, room.most);
+  // Cells that need not be square fill the width to the last pixel.
+  const full = (size: number, left: number, right: number) => (room.stretch ? Math.min(room.most, (room.width - left - right) / columns) : size);
   const square = (w: number, h: number): [number, number] => (room.stretch ? [w, h] : [Math.min(w, h), Math.min(w, h)]);
   if (names) {
-    const [w, h] = square(width(names.rows, names.columns * 0.6), height(names.columns));
+    const [w, h] = square(full(width(names.rows, names.columns * 0.6), names.rows, names.columns * 0.6), height(names.columns));
     if (w >= 12 && h >= 11) return geometry(names.rows, names.columns, w, h, rows, columns, true);
   }
-  const [w, h] = square(width(0, 0), height(0));
+  const [w, h] = square(full(width(0, 0), 0, 0), height(0));
   return geometry(0, 0, w, h, rows, columns, false);
 }
 

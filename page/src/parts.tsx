@@ -55,12 +55,7 @@ export function Numbers({ of }: { of: [string, ComponentChildren][] }) {
 }
 
 export function Stats({ of }: { of: Statistics }) {
-  return (
-    <>
-      <Numbers of={[['shape', shape(of.shape)], ['min', show(of.min)], ['max', show(of.max)], ['mean', show(of.mean)], ['deviation', show(of.deviation)]]} />
-      {of.non_finite > 0 && <p class="warn">{of.non_finite} numbers are NaN or infinite</p>}
-    </>
-  );
+  return <Numbers of={[['shape', shape(of.shape)], ['min', show(of.min)], ['max', show(of.max)], ['mean', show(of.mean)], ['deviation', show(of.deviation)], ['non-finite', <span class={of.non_finite > 0 ? 'warn' : ''}>{of.non_finite}</span>]]} />;
 }
 
 interface ChoiceProps<T extends string> {

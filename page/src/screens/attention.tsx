@@ -119,8 +119,10 @@ function OneHead({ trace, info }: { trace: Trace; info: AttentionInfo }) {
         <Scores head={head} steps={steps.value} names={names} size={size} />
         <Weights head={head} steps={steps.value} names={names} size={size} />
         <Context head={head} steps={steps.value} names={names} />
-        <Worked trace={trace} info={info} head={head} names={names} />
-        <RowTerms trace={trace} info={info} head={head} names={names} />
+        <div class="detail">
+          <Worked trace={trace} info={info} head={head} names={names} />
+          <RowTerms trace={trace} info={info} head={head} names={names} />
+        </div>
       </div>
       <Interventions trace={trace} info={info} names={names} />
     </>

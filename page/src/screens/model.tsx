@@ -8,7 +8,7 @@ import { Message, Numbers, Panel, Stepper, Waiting } from '../parts';
 import * as selection from '../selection';
 import type { Config, Meta, Module, Trace } from '../types';
 
-const left = 96, between = 132, margin = 44;
+const left = 96, between = 156, margin = 44;
 
 function Figure({ root, config, trace, layer }: { root: Module; config: Config; trace: Trace | undefined; layer: number }) {
   const sizes = { source: trace?.source_tokens.length ?? null, target: trace?.target_tokens.length ?? null };
@@ -29,7 +29,7 @@ function Figure({ root, config, trace, layer }: { root: Module; config: Config; 
       {cross && (
         <g>
           <path class="line memory" d={`M${left + boxWidth / 2} ${memory.top}v-14q0 -8 8 -8H${bendX - 8}q8 0 8 ${cross.top + cross.height / 2 > memory.top - 22 ? 8 : -8}V${cross.top + cross.height / 2 + (cross.top + cross.height / 2 > memory.top - 22 ? -8 : 8)}q0 ${cross.top + cross.height / 2 > memory.top - 22 ? 8 : -8} 8 ${cross.top + cross.height / 2 > memory.top - 22 ? 8 : -8}H${right - 2}`} marker-end="url(#arrow)" />
-          <text class="edge-shape" x={bendX + 7} y={cross.top + cross.height / 2 - 8}>K, V</text>
+          <text class="edge-shape" x={bendX + 8} y={cross.top + cross.height / 2 - 8}>K, V</text>
           <text class="edge-shape" x={left + boxWidth / 2 + 10} y={memory.top - 28}>memory {memory.box.shape}</text>
         </g>
       )}
