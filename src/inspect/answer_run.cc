@@ -48,6 +48,18 @@ Json run_summary(const std::string& folder) {
   return {{"name", name.string()}, {"live", is_live(folder)}};
 }
 
+std::string run_stamp(const std::string& folder) {
+  std::string stamp;
+  for (const char* name : {"metrics.jsonl", "best.safetensors", "model.safetensors"}) {
+    std::error_code missing;
+    const fs::path path = fs::path(folder) / name;
+    const auto size = fs::file_size(path, missing);
+    const auto time = fs::last_write_time(path, missing).time_since_epoch().count();
+    stamp += missing ? "-," : std::to_string(size) + " " + std::to_string(time) + ",";
+  }
+  return stamp;
+}
+
 // --- series
 
 namespace {

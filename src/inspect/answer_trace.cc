@@ -5,6 +5,7 @@
 
 #include "glassformer/autograd/ops.h"
 #include "inspect/answers.h"
+#include "inspect/logit_rows.h"
 #include "inspect/matrix_file.h"
 #include "inspect/measure.h"
 
@@ -58,14 +59,6 @@ Json tokens_json(const Tensor& ids, const std::vector<std::string>& pieces, cons
   return json;
 }
 
-// log Σ exp of a row, in double.
-double log_sum_exp(std::span<const float> row) {
-  const auto largest = static_cast<double>(*std::max_element(row.begin(), row.end()));
-  double sum = 0;
-  for (const float x : row) sum += std::exp(static_cast<double>(x) - largest);
-  return largest + std::log(sum);
-}
-
 // The largest first; of equals the lower token.
 std::vector<int32_t> best_tokens(std::span<const float> logits, size_t count) {
   std::vector<int32_t> tokens(logits.size());
@@ -102,10 +95,9 @@ bool is_ordered(std::span<const float> row) {
 
 Json predictions_json(const SavedTranslation& saved, const PairRecord& record) {
   const Tensor logits = record.trace.at("logits").contiguous();  // [1,T,V]
-  const auto vocabulary = static_cast<size_t>(logits.size(2));
   Json json = Json::array();
   for (Dim t = 0; t < logits.size(1); ++t) {
-    const std::span row(logits.data<float>() + t * logits.size(2), vocabulary);
+    const std::span<const float> row = logit_row(logits, t);
     const int32_t label = record.pair.target_output.data<int32_t>()[t];
     if (is_ordered(row)) {
       json.push_back(prediction_json(*saved.target, row, label));

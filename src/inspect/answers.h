@@ -32,7 +32,8 @@ Answer answer_intervention(SavedTranslation& saved, const PairRecord& record, co
 
 // --- a run (answer_run.cc)
 bool is_run(const std::string& folder);
-Json run_summary(const std::string& folder);  // {"name", "live"}
+Json run_summary(const std::string& folder);       // {"name", "live"}
+std::string run_stamp(const std::string& folder);  // another one when the run has gone on
 Answer answer_series(const std::string& folder, const Question& question);
 
 }  // namespace glass

@@ -105,9 +105,10 @@ struct Inspector::State {
   std::optional<SavedForecast> forecast_model;
   Json model_json = nullptr;
   TraceShelf traces;
-  std::mutex work;             // of the model, and of what traces keep
-  std::mutex diagnosis;        // it reads files of its own, so that other questions need not wait
-  std::string model_findings;  // once made
+  std::mutex work;                                  // of the model, and of what traces keep
+  std::mutex diagnosis;                             // it reads files of its own, so that other questions need not wait
+  std::string model_findings;                       // once made
+  std::string history_findings, diagnosed_history;  // of the run as it was then
 };
 
 void Inspector::State::load_model() {
@@ -155,6 +156,11 @@ Answer Inspector::State::get(const std::vector<std::string>& path, const Questio
 
 Answer Inspector::State::post(const std::vector<std::string>& path, const Question& question) {
   if (path.size() == 1 && path[0] == "traces") return make_trace(question.body);
+  if (path.size() == 3 && path[0] == "traces" && path[2] == "intervene") {
+    const auto trace = traces.get(path[1]);
+    const std::lock_guard lock(work);
+    return answer_intervention(translation(), trace->record, question.body);
+  }
   refuse_unknown("nothing takes a POST at \"" + question.path.substr(0, 80) + "\"");
 }
 
@@ -205,7 +211,12 @@ Answer Inspector::State::findings() {
 
 Answer Inspector::State::run_findings() {
   const std::lock_guard lock(diagnosis);
-  return {200, "application/json", findings_json(diagnose_run(options.run))};
+  const std::string history = run_stamp(options.run);
+  if (history != diagnosed_history) {
+    history_findings = findings_json(diagnose_run(options.run));
+    diagnosed_history = history;
+  }
+  return {200, "application/json", history_findings};
 }
 
 // --- the class

@@ -8,7 +8,7 @@ namespace glass {
 
 namespace {
 
-struct Side {
+struct SideTokens {
   std::string text;
   std::vector<int32_t> tokens;  // without BOS and EOS
   std::vector<ByteSpan> bytes;
@@ -20,8 +20,8 @@ void check_size(size_t tokens, const char* side) {
               std::to_string(most_pair_tokens) + " can be looked at, shorten it");
 }
 
-Side side_of_text(const Vocabulary& vocabulary, const std::string& text) {
-  Side side{text, {}, {}};
+SideTokens side_of_text(const Vocabulary& vocabulary, const std::string& text) {
+  SideTokens side{text, {}, {}};
   for (const TokenSpan& span : vocabulary.encode_spans(text)) {
     side.tokens.push_back(span.token);
     side.bytes.emplace_back();
@@ -30,7 +30,7 @@ Side side_of_text(const Vocabulary& vocabulary, const std::string& text) {
   return side;
 }
 
-Side side_of_tokens(const Vocabulary& vocabulary, const std::vector<int32_t>& tokens) {
+SideTokens side_of_tokens(const Vocabulary& vocabulary, const std::vector<int32_t>& tokens) {
   std::vector<std::string> pieces;
   for (const int32_t token : tokens) pieces.push_back(vocabulary.piece(token));
   const std::string text = vocabulary.decode(tokens);
@@ -42,10 +42,7 @@ BeamResult search_beam(const SavedTranslation& saved, const PairTokens& source, 
   SearchOptions& options = result.options;
   options.beam = options.nbest = question.beam;
   options.prefix = question.prefix;
-  // Twice the source and ten, as a search has it by itself, and as much again behind a prefix; with EOS.
-  const auto usual = static_cast<int64_t>(2 * source.source.numel() + 10);
-  options.max_length =
-      std::min(usual + static_cast<int64_t>(question.prefix.size()), static_cast<int64_t>(most_pair_tokens));
+  options.max_length = search_limit(source, question.prefix.size());
   options.observer = [&](const SearchStep& step) { result.record.add(step); };
   result.best = search(*saved.model, source.source, source.source_lengths, options)[0];
   options.observer = {};
@@ -53,7 +50,8 @@ BeamResult search_beam(const SavedTranslation& saved, const PairTokens& source, 
 }
 
 // The target given, or what a search finds.
-Side target_side(const SavedTranslation& saved, const Side& source, const PairQuestion& question, PairRecord& record) {
+SideTokens target_side(const SavedTranslation& saved, const SideTokens& source, const PairQuestion& question,
+                       PairRecord& record) {
   if (question.target) return side_of_text(*saved.target, *question.target);
   record.beam = search_beam(saved, pair_of_tokens(saved, source.tokens, {}), question);
   if (record.beam->best.empty()) refuse_question("the search found no translation");
@@ -94,6 +92,11 @@ void capture_attentions(const TranslationModel& model, PairRecord& record) {
 
 }  // namespace
 
+int64_t search_limit(const PairTokens& pair, size_t prefix) {
+  const auto usual = static_cast<int64_t>(2 * pair.source.numel() + 10), before = static_cast<int64_t>(prefix);
+  return std::min(usual + before, static_cast<int64_t>(most_pair_tokens));
+}
+
 int64_t PairRecord::bytes() const {
   int64_t sum = 0;
   for (const TraceEntry& entry : trace.entries()) {
@@ -104,9 +107,9 @@ int64_t PairRecord::bytes() const {
 
 PairRecord record_pair(const SavedTranslation& saved, const PairQuestion& question) {
   PairRecord record;
-  Side source = side_of_text(*saved.source, question.source);
+  SideTokens source = side_of_text(*saved.source, question.source);
   check_size(source.tokens.size() + 1, "source");
-  Side target = target_side(saved, source, question, record);
+  SideTokens target = target_side(saved, source, question, record);
   check_size(target.tokens.size() + 1, "target");
   record.pair = pair_of_tokens(saved, source.tokens, target.tokens);
   record.source = std::move(source.text);
