@@ -57,7 +57,7 @@ export function BeamPanel({ beam, onForce }: { beam: Beam; onForce: (prefix: num
   const node = beam.nodes.find((n) => n.id === (focused ?? last));
   const about = isReport() ? 'The search, a column a step.' : 'The search, a column a step. Click a node, or press Enter on it, to force its prefix and search on from there.';
   return (
-    <>
+    <div class="stack">
       <Panel title={`Beam of ${beam.beam}`} about={`${about} Score: total log p divided by a length term (${beam.length_norm}, alpha ${show(beam.alpha)}).`}
              tools={<label class="check-box"><input type="checkbox" checked={pruned} onChange={(e) => setPruned(e.currentTarget.checked)} /> what was given up</label>}>
         <BeamTree beam={beam} pruned={pruned} best={best} focused={focused ?? last ?? null} onFocus={setFocused}
@@ -66,6 +66,6 @@ export function BeamPanel({ beam, onForce }: { beam: Beam; onForce: (prefix: num
         {node && <NodeNumbers beam={beam} node={node} />}
       </Panel>
       <Panel title="Best hypotheses"><Best best={beam.best} chosen={chosen} onChoose={(i) => (selection.hypothesis.value = i)} /></Panel>
-    </>
+    </div>
   );
 }

@@ -26,9 +26,9 @@ function Node({ placed, best, stop, onFocus, onForce }: { placed: Placed; best: 
   const name = `step ${node.step}, ${piece(node.piece)}, ${stateNames[node.state]}, score ${show(node.score)}`;
   const text = piece(node.piece);
   return (
-    <g class={`node ${node.state} ${best ? 'best' : ''}`} transform={`translate(${x} ${y})`} role="button" tabIndex={stop ? 0 : -1} data-node={node.id}
-       aria-label={`${name}. Enter forces this prefix.`} onPointerEnter={onFocus} onFocus={onFocus} onClick={onForce}
+    <g class={`node ${node.state} ${best ? 'best' : ''}`} transform={`translate(${x} ${y})`} role="button" tabindex={stop ? 0 : -1} data-node={node.id} onPointerEnter={onFocus} onFocus={onFocus} onClick={onForce}
        onKeyDown={(e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); onForce(); } }}>
+      <title>{name}</title>
       <rect width={nodeWidth} height={nodeHeight} rx={7} />
       {node.state === 'finished' && <rect class="inner" x={3} y={3} width={nodeWidth - 6} height={nodeHeight - 6} rx={5} />}
       <text x={9} y={16} class="node-piece">{text.length > 11 ? `${text.slice(0, 10)}…` : text}</text>

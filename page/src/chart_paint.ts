@@ -47,7 +47,7 @@ export function axesOf(curves: Curve[], log: boolean, width: number, height: num
   const room = log ? 0 : (high - low) * 0.04;
   return {
     ...area,
-    x: linear(Math.min(first, last), last, area.left, area.right, Math.max(2, Math.floor((area.right - area.left) / 90))),
+    x: linear(Math.min(first, last), last, area.left, area.right, Math.max(2, Math.floor((area.right - area.left) / 64))),
     y: log ? logarithmic(low, high, area.bottom, area.top) : linear(low - room, high + room, area.bottom, area.top, 5),
   };
 }

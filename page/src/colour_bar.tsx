@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { show } from './format';
 import { css, colour, share, type Palette } from './palette';
+import { dark } from './theme';
 
 const width = 132;
 
@@ -9,14 +10,15 @@ const ticksOf = (palette: Palette, largest: number): number[] => (palette === 'w
 
 export function ColourBar({ palette, largest }: { palette: Palette; largest: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const night = dark.value;
   useLayoutEffect(() => {
     const context = canvas.current!.getContext('2d')!;
     for (let x = 0; x < width; ++x) {
       const at = x / (width - 1);
-      context.fillStyle = css(colour(palette, palette === 'weights' ? at * at : (2 * at - 1) * (largest || 1), largest || 1));
+      context.fillStyle = css(colour(palette, palette === 'weights' ? at * at : (2 * at - 1) * (largest || 1), largest || 1, night));
       context.fillRect(x, 0, 1, 8);
     }
-  }, [palette]);
+  }, [palette, largest, night]);
   return (
     <div class="colour-bar" aria-hidden="true">
       <canvas ref={canvas} width={width} height={8} />

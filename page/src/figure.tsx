@@ -40,7 +40,7 @@ function Plate({ placed, x, root, outer }: { placed: PlacedBox; x: number; root:
   const middle = x + boxWidth / 2;
   const open = () => box.place && go(box.place);
   return (
-    <g class={`plate ${box.kind}`} role="button" tabIndex={0} aria-label={words} onClick={open}
+    <g class={`plate ${box.kind}`} role="button" tabindex={0} onClick={open}
        onKeyDown={(e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); open(); } }}>
       <title>{words}</title>
       {round ? (

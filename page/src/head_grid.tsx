@@ -18,7 +18,7 @@ function Tile({ matrix }: { matrix: Matrix }) {
     context.fillStyle = hatching(context, 1);
     context.fillRect(0, 0, tilePixels, tilePixels);
     context.imageSmoothingEnabled = false;
-    context.drawImage(canvasOf(imageOf(matrix, 'weights', 1, tilePixels, tilePixels)), 0, 0, tilePixels, tilePixels);
+    context.drawImage(canvasOf(imageOf(matrix, 'weights', 1, night, tilePixels, tilePixels)), 0, 0, tilePixels, tilePixels);
   }, [matrix, night]);
   return <canvas ref={canvas} width={tilePixels} height={tilePixels} />;
 }
@@ -74,8 +74,8 @@ export function HeadGrid(props: Props) {
         const value = measure?.[shown];
         return (
           <button key={`${layer}/${head}`} type="button" class="head-tile" tabIndex={i === Math.max(0, here) ? 0 : -1} aria-current={i === here || undefined}
-                  aria-label={`layer ${layer}, head ${head}${value === undefined ? '' : `, ${measureNames[shown].name} ${show(value, 2)}`}`}
                   onPointerEnter={() => onPreview(place)} onFocus={() => onPreview(place)} onClick={() => onLock(place)}>
+            <span class="visually-hidden">layer {layer}, head {head}{value === undefined ? '' : `, ${measureNames[shown].name} ${show(value, 2)}`}</span>
             <Tile matrix={planes[layer]![head]!} />
             <span class="head-name" aria-hidden="true">
               {layer}.{head}<em>{value === undefined ? '' : number(value).toFixed(2)}</em>

@@ -86,18 +86,17 @@ export function Heatmap(p: HeatmapProps) {
     [matrix.rows, matrix.columns, width, height, p.most, p.stretch, room],
   );
   const range = p.range ?? largest(matrix);
-  const dpr = window.devicePixelRatio || 1;
+  const dpr = window.devicePixelRatio || 1, night = dark.value;
   const image = useMemo(
-    () => (width ? canvasOf(imageOf(matrix, palette, range, Math.round(g.height * dpr), Math.round(g.width * dpr))) : null),
-    [matrix, palette, range, g, dpr],
+    () => (width ? canvasOf(imageOf(matrix, palette, range, night, Math.round(g.height * dpr), Math.round(g.width * dpr))) : null),
+    [matrix, palette, range, night, g, dpr],
   );
-  const night = dark.value;
 
   useLayoutEffect(() => {
     if (!image || asTable) return;
     const size = { width: g.labels ? Math.min(width, g.left + g.width + g.top * 0.6) : g.width, height: g.top + g.height };
     paint(canvas.current!, g, image, size, { rows: p.rows ?? [], columns: p.columns ?? [], gridRows: matrix.rows, gridColumns: matrix.columns });
-  }, [image, night, asTable]);
+  }, [image, asTable]);
   useEffect(() => {
     place(chosen.current, g, row, column);
     if (readout.current) readout.current.textContent = describe(p, row, column);

@@ -66,7 +66,7 @@ function pooled(matrix: Matrix, r0: number, r1: number, c0: number, c1: number, 
 export const largest = (matrix: Matrix): number => Math.max(Math.abs(matrix.low), Math.abs(matrix.high));
 
 // At most `maxRows` x `maxColumns` pixels.
-export function imageOf(matrix: Matrix, palette: Palette, most: number, maxRows: number, maxColumns: number): ImageData {
+export function imageOf(matrix: Matrix, palette: Palette, most: number, night: boolean, maxRows: number, maxColumns: number): ImageData {
   const rows = Math.min(matrix.rows, Math.max(1, maxRows)), columns = Math.min(matrix.columns, Math.max(1, maxColumns));
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
@@ -77,7 +77,7 @@ export function imageOf(matrix: Matrix, palette: Palette, most: number, maxRows:
     for (let c = 0; c < columns; ++c, ++i) {
       const value = whole ? matrix.value(i)
         : pooled(matrix, r0, r1, edge(c, matrix.columns, columns), edge(c + 1, matrix.columns, columns), palette);
-      pixels[i] = colour(palette, value, most);
+      pixels[i] = colour(palette, value, most, night);
     }
   }
   return image;

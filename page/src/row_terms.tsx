@@ -26,7 +26,7 @@ function Lines({ row, names, order }: { row: Row; names: string[]; order: Order 
     <div class="row-terms" ref={box} tabIndex={0} role="region" aria-label="Keys of the row" onScroll={() => setTop(box.current!.scrollTop)}>
       <table aria-rowcount={keys.length + 1}>
         <thead>
-          <tr><th scope="col">key</th><th scope="col">score</th><th scope="col">exp(score − max)</th><th scope="col">weight</th><td class="bar-cell" /></tr>
+          <tr><th scope="col">key</th><th scope="col">score</th><th scope="col">exp(s − max)</th><th scope="col">weight</th><td class="bar-cell" /></tr>
         </thead>
         <tbody>
           {first > 0 && <tr aria-hidden="true" style={{ height: `${first * lineHeight}px` }} />}
@@ -34,7 +34,7 @@ function Lines({ row, names, order }: { row: Row; names: string[]; order: Order 
             const masked = Number.isNaN(row.scores[k]!);
             return (
               <tr key={k} aria-rowindex={first + i + 2} class={k === selection.key.value ? 'chosen' : masked ? 'masked' : ''}>
-                <th scope="row"><button type="button" class="link" onClick={() => selection.go({ key: k })}><small>{k}</small> {names[k]}</button></th>
+                <th scope="row"><button type="button" class="link" onClick={() => selection.go({ key: k })}><small>{k}</small>{names[k]}</button></th>
                 <td>{masked ? 'masked' : show(row.scores[k]!)}</td>
                 <td>{masked ? '–' : show(Math.exp(row.scores[k]! - row.max))}</td>
                 <td>{masked ? '0' : show(row.weights[k]!)}</td>

@@ -15,7 +15,7 @@ interface Props {
 function Terms({ left, right, label }: { left: Num[]; right: Num[]; label: string }) {
   const largest = left.reduce<number>((most, x, i) => Math.max(most, Math.abs(number(x) * number(right[i]!))), 1e-30);
   return (
-    <ol class="terms" aria-label={label}>
+    <ol class="terms" tabIndex={0} aria-label={label}>
       {left.map((x, i) => {
         const product = number(x) * number(right[i]!);
         return (

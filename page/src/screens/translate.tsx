@@ -59,8 +59,8 @@ function SentenceForm({ initial, beam: initialBeam, busy, onSubmit }: FormProps)
         <textarea rows={2} value={source} lang="und" onInput={(e) => setSource(e.currentTarget.value)}
                   onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) submit(e); }} />
       </label>
-      <label class="grow">Target <small>(optional: what to trace instead of the model's own translation)</small>
-        <textarea rows={2} value={target} lang="und" onInput={(e) => setTarget(e.currentTarget.value)} />
+      <label class="grow">Target
+        <textarea rows={2} placeholder="optional: traced instead of the model's own translation" value={target} lang="und" onInput={(e) => setTarget(e.currentTarget.value)} />
       </label>
       <div class="form-end">
         <label>Beam <input type="number" min={1} max={64} value={beam} onInput={(e) => setBeam(Number(e.currentTarget.value) || 1)} /></label>
