@@ -77,77 +77,74 @@ std::string page_with(const std::string& answers) {
   return html.insert(head + 6, policy);
 }
 
-std::string meta_text(const std::string& meta, const std::vector<std::string>& left_out) {
-  Json json = Json::parse(meta);
-  json["report"] = true;
-  json["left_out"] = left_out;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // One choice of what is in the report.
 struct Choice {
-  bool scores = true, tensors = true, weights = true, large_overviews = false;
+  bool scores = true, tensors = true, weights = true, large_overviews = true;
 
   bool has(ReportPart part) const {
-    return part == ReportPart::scores    ? scores
-           : part == ReportPart::tensors ? tensors
-                                         : part == ReportPart::core || weights;
+    switch (part) {
+      case ReportPart::scores:
+        return scores;
+      case ReportPart::tensors:
+        return tensors;
+      case ReportPart::weights:
+        return weights;
+      case ReportPart::large_overviews:
+        return large_overviews && !weights;
+      case ReportPart::core:
+        break;
+    }
+    return true;
+  }
+  // Gives up what is worth least of what is left; false if nothing is.
+  bool give_up() {
+    for (bool* part : {&scores, &tensors, &weights, &large_overviews}) {
+      if (*part) return *part = false, true;
+    }
+    return false;
   }
   std::vector<std::string> left_out() const {
     std::vector<std::string> words;
-    if (!scores) words.push_back("the scores before softmax");
-    if (!tensors) words.push_back("queries, keys, values and inputs as numbers");
-    if (!weights) words.push_back(large_overviews ? "weights of single heads at full size" : "weights of single heads");
+    if (!scores) words.push_back("scores before softmax");
+    if (!tensors) words.push_back("queries, keys, values, contexts and inputs as numbers");
+    if (!weights) words.push_back("weights of single heads at full size");
     return words;
   }
 };
 
-Report report_of(const ReportAnswers& answers, const std::vector<ReportAnswer>& overviews, const Choice& choice) {
-  Report report;
-  report.left_out = choice.left_out();
-  std::vector<ReportAnswer> meta;  // one, changed
-  meta.reserve(1);
+std::string meta_text(const std::string& meta, const ReportAnswers& answers, const Choice& choice) {
+  Json json = Json::parse(meta);
+  json["report"] = true;
+  json["traces"] = answers.traces();
+  json["left_out"] = choice.left_out();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Report report_of(const ReportAnswers& answers, const Choice& choice) {
+  ReportAnswer meta;
   std::vector<const ReportAnswer*> chosen;
   for (const ReportAnswer& answer : answers.all()) {
     if (!choice.has(answer.part)) continue;
     chosen.push_back(&answer);
     if (answer.url != "meta") continue;
-    meta.push_back({answer.url, answer.part, answer.type, meta_text(answer.body, report.left_out)});
-    chosen.back() = &meta.back();
+    meta = {answer.url, answer.part, answer.type, meta_text(answer.body, answers, choice)};
+    chosen.back() = &meta;
   }
-  if (choice.large_overviews) {
-    for (const ReportAnswer& overview : overviews) chosen.push_back(&overview);
-  }
-  report.html = page_with(answers_text(chosen));
-  return report;
+  return {page_with(answers_text(chosen)), choice.left_out()};
 }
 
 }  // namespace
 
 Report make_report(Inspector& inspector, const ReportOptions& options) {
   page_file("index.html");  // without a page nothing need be computed
-  ReportAnswers answers(inspector, options);
+  const ReportAnswers answers(inspector, options);
   Choice choice;
   choice.scores = !answers.incomplete(ReportPart::scores);
   choice.tensors = !answers.incomplete(ReportPart::tensors);
   choice.weights = !answers.incomplete(ReportPart::weights);
-  choice.large_overviews = !choice.weights;
-  std::vector<ReportAnswer> overviews;
   for (;;) {
-    if (choice.large_overviews && overviews.empty()) overviews = answers.large_overviews();
-    Report report = report_of(answers, overviews, choice);
-    if (report.html.size() <= options.most_bytes) return report;
-    if (choice.scores) {
-      choice.scores = false;
-    } else if (choice.tensors) {
-      choice.tensors = false;
-    } else if (choice.weights) {
-      choice.weights = false, choice.large_overviews = true;
-    } else if (choice.large_overviews) {
-      choice.large_overviews = false;
-    } else {
-      return report;
-    }
+    Report report = report_of(answers, choice);
+    if (report.html.size() <= options.most_bytes || !choice.give_up()) return report;
   }
 }
 

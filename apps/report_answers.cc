@@ -54,13 +54,14 @@ std::string trace_sentence(Inspector& inspector, const std::string& source, cons
 
 ReportAnswers::ReportAnswers(Inspector& inspector, const ReportOptions& options)
     : inspector_(inspector), options_(options) {
-  std::vector<std::string> ids;
-  for (const std::string& source : options.sources) ids.push_back(trace_sentence(inspector, source, options.target));
   for (const char* url : {"meta", "model", "findings"}) ask(url, ReportPart::core);
   if (options.with_run) {
     for (const char* url : {"run/series", "run/findings"}) ask(url, ReportPart::core);
   }
-  for (const std::string& id : ids) ask_trace(id);
+  for (const std::string& source : options.sources) {  // each at once: the inspector forgets old traces
+    traces_.push_back(trace_sentence(inspector, source, options.target));
+    ask_trace(traces_.back());
+  }
 }
 
 bool ReportAnswers::incomplete(ReportPart part) const {
@@ -79,11 +80,15 @@ bool ReportAnswers::ask(const std::string& url, ReportPart part) {
 
 void ReportAnswers::ask_trace(const std::string& id) {
   const std::string trace = "traces/" + id;
-  if (!ask(trace, ReportPart::core)) throw InputError("inspect: a trace was forgotten; name fewer sentences");
+  if (!ask(trace, ReportPart::core)) throw SystemError("report: a trace that was just made is not there");
   const Json json = Json::parse(answers_.back().body);
   ask(trace + "/beam", ReportPart::core);
   for (const Json& a : json.at("attentions")) {
     const std::string url = fmt::format("{}/attention/{}", trace, a.at("kind").get<std::string>());
+    // A smaller one is there whole already.
+    if (std::max(a.at("rows").get<size_t>(), a.at("columns").get<size_t>()) > 48) {
+      ask(url + "/overview?size=160", ReportPart::large_overviews);
+    }
     ask_attention(url, a.at("layers"), a.at("heads"));
   }
   for (const Json& tensor : json.at("tensors")) {
@@ -93,7 +98,6 @@ void ReportAnswers::ask_trace(const std::string& id) {
 }
 
 void ReportAnswers::ask_attention(const std::string& url, size_t layers, size_t heads) {
-  attentions_.push_back(url);
   ask(url + "/overview?size=48", ReportPart::core);
   ask(url + "/measures", ReportPart::core);
   for (size_t layer = 0; layer < layers; ++layer) {
@@ -104,17 +108,6 @@ void ReportAnswers::ask_attention(const std::string& url, size_t layers, size_t 
       ask(one + "/scores", ReportPart::scores);
     }
   }
-}
-
-std::vector<ReportAnswer> ReportAnswers::large_overviews() {
-  std::vector<ReportAnswer> overviews;
-  for (const std::string& attention : attentions_) {
-    const std::string url = attention + "/overview?size=160";
-    Answer answer = inspector_.answer(question_of(url));
-    if (answer.status == 200)
-      overviews.push_back({url, ReportPart::weights, std::move(answer.type), std::move(answer.body)});
-  }
-  return overviews;
 }
 
 }  // namespace glass::program

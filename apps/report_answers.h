@@ -12,8 +12,8 @@ namespace glass::program {
 // Has `inspector` trace a sentence; the trace's id. Throws InputError if it cannot.
 std::string trace_sentence(Inspector& inspector, const std::string& source, const std::optional<std::string>& target);
 
-// In the order of what is left out last.
-enum class ReportPart { core, weights, tensors, scores };
+// In the order of what is left out last. Large overviews, each attention's heads at most 160 by 160, stand for weights.
+enum class ReportPart { core, large_overviews, weights, tensors, scores };
 
 struct ReportAnswer {
   std::string url;  // what follows "/api/v1/"
@@ -27,10 +27,9 @@ class ReportAnswers {
   ReportAnswers(Inspector& inspector, const ReportOptions& options);
 
   const std::vector<ReportAnswer>& all() const { return answers_; }
+  const std::vector<std::string>& traces() const { return traces_; }  // their ids
   // Whether something of this part was passed over, since it alone would be far more than a report may hold.
   bool incomplete(ReportPart part) const;
-  // Each attention's map of all heads, at most 160 rows and columns.
-  std::vector<ReportAnswer> large_overviews();
 
  private:
   bool ask(const std::string& url, ReportPart part);
@@ -40,8 +39,8 @@ class ReportAnswers {
   Inspector& inspector_;
   const ReportOptions& options_;
   std::vector<ReportAnswer> answers_;
-  std::vector<std::string> attentions_;  // "traces/1/attention/cross"
-  size_t bytes_[4] = {};                 // of each part
+  std::vector<std::string> traces_;
+  size_t bytes_[5] = {};  // of each part
 };
 
 }  // namespace glass::program

@@ -144,7 +144,8 @@ END
 grep '^data' events | cmp -s - wanted || { fail "events"; cat events >&2; }
 [ "$(grep '^event' events | tr '\n' ' ')" = 'event: metrics event: metrics event: end ' ] || { fail "names of events"; cat events >&2; }
 last=$(sed -n 's/^id: //p' events | head -n 1)
-curl -s -N -m 60 -H "Last-Event-ID: $last" "${url}api/v1/run/events" | grep -q '^data: {"step":102' || fail "a listener that comes back misses a line"
+curl -s -N -m 60 -H "Last-Event-ID: $last" "${url}api/v1/run/events" > again
+[ "$(grep '^data' again | head -n 1)" = 'data: {"step":102,"loss":1.25}' ] || fail "a listener that comes back misses a line"
 get api/v1/run/series?names=loss; expect 200 series; says '"loss"'
 kill -TERM "$server"; wait "$server"; got=$?; [ $got -eq 0 ] || fail "SIGTERM ends with $got"
 
