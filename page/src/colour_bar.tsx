@@ -15,10 +15,10 @@ export function ColourBar({ palette, largest }: { palette: Palette; largest: num
     const context = canvas.current!.getContext('2d')!;
     for (let x = 0; x < width; ++x) {
       const at = x / (width - 1);
-      context.fillStyle = css(colour(palette, palette === 'weights' ? at * at : (2 * at - 1) * (largest || 1), largest || 1, night));
+      context.fillStyle = css(colour(palette, palette === 'weights' ? at * at : 2 * at - 1, 1, night));
       context.fillRect(x, 0, 1, 8);
     }
-  }, [palette, largest, night]);
+  }, [palette, night]);
   return (
     <div class="colour-bar" aria-hidden="true">
       <canvas ref={canvas} width={width} height={8} />

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { isReport, reportHas } from './answers';
 import { useJson, useMatrix, type Loaded } from './cache';
 import { number } from './format';
-import { Matrix } from './matrix';
+import type { Matrix } from './matrix';
 import { modulePath } from './session';
 import type { AttentionInfo, Cell, Kind, Trace } from './types';
 
@@ -22,12 +22,7 @@ const mapped = (from: Loaded<Matrix>, value: Matrix | undefined): Loaded<Matrix>
 // Taps hold all heads, [1,H,T,K]: one question serves every head of the layer.
 function useHeadTensor(trace: Trace, path: string, head: number): Loaded<Matrix> {
   const whole = useMatrix(`traces/${trace.id}/tensor/${path}?as=f32`);
-  const value = useMemo(() => {
-    if (!whole.value) return undefined;
-    const plane = whole.value.shape.length === 4 ? whole.value.plane(0, head) : whole.value.plane(head);
-    return Matrix.of(plane.shape, plane.cells as Float32Array);
-  }, [whole.value, head]);
-  return mapped(whole, value);
+  return mapped(whole, whole.value?.plane(...(whole.value.shape.length === 4 ? [0, head] : [head])));
 }
 
 export function useHead(trace: Trace, info: AttentionInfo, kind: Kind, layer: number, head: number): Head {

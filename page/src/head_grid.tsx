@@ -1,7 +1,7 @@
 // L x H small maps as buttons: one stop for Tab, arrows move inside, Enter locks.
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { number, show } from './format';
-import { canvasOf, hatching, imageOf } from './heatmap_paint';
+import { hatching, keptImage } from './heatmap_paint';
 import type { Matrix } from './matrix';
 import { Bar } from './parts';
 import { measures as measureNames, type HeadPlace, type Measure } from './screens/heads';
@@ -18,7 +18,7 @@ function Tile({ matrix }: { matrix: Matrix }) {
     context.fillStyle = hatching(context, 1);
     context.fillRect(0, 0, tilePixels, tilePixels);
     context.imageSmoothingEnabled = false;
-    context.drawImage(canvasOf(imageOf(matrix, 'weights', 1, night, tilePixels, tilePixels)), 0, 0, tilePixels, tilePixels);
+    context.drawImage(keptImage(matrix, 'weights', 1, night, tilePixels, tilePixels), 0, 0, tilePixels, tilePixels);
   }, [matrix, night]);
   return <canvas ref={canvas} width={tilePixels} height={tilePixels} />;
 }

@@ -1,7 +1,7 @@
 // A matrix to look into: colours on a canvas, a cell chosen by pointer or arrows, the same numbers as a table.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { show } from './format';
-import { canvasOf, imageOf, labelFont, largest, layOut, paint, type Geometry } from './heatmap_paint';
+import { keptImage, labelFont, largest, layOut, paint, type Geometry } from './heatmap_paint';
 import { announce } from './live';
 import type { Matrix } from './matrix';
 import { ColourBar } from './colour_bar';
@@ -88,7 +88,7 @@ export function Heatmap(p: HeatmapProps) {
   const range = p.range ?? largest(matrix);
   const dpr = window.devicePixelRatio || 1, night = dark.value;
   const image = useMemo(
-    () => (width ? canvasOf(imageOf(matrix, palette, range, night, Math.round(g.height * dpr), Math.round(g.width * dpr))) : null),
+    () => (width ? keptImage(matrix, palette, range, night, Math.round(g.height * dpr), Math.round(g.width * dpr)) : null),
     [matrix, palette, range, night, g, dpr],
   );
 

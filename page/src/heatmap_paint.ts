@@ -1,4 +1,5 @@
 // Matrix to pixels: one image a matrix, made once and drawn at any size; masked cells stay transparent over a hatching.
+import { Lru } from './lru';
 import type { Matrix } from './matrix';
 import { colour, type Palette } from './palette';
 import { ink } from './theme';
@@ -47,43 +48,68 @@ const geometry = (left: number, top: number, w: number, h: number, rows: number,
   left, top, width: w * columns, height: h * rows, cellWidth: w, cellHeight: h, labels,
 });
 
-// The largest cell of each pixel's block: the mean would hide a thin diagonal. Signed values go by their size.
-function pooled(matrix: Matrix, r0: number, r1: number, c0: number, c1: number, palette: Palette): number {
-  let best = NaN, size = -1;
-  for (let r = r0; r < r1; ++r) {
-    for (let c = c0; c < c1; ++c) {
-      const value = matrix.at(r, c);
-      const here = palette === 'weights' ? value : Math.abs(value);
-      if (here > size) {
-        size = here;
-        best = value;
-      }
-    }
-  }
-  return best;
+export const largest = (matrix: Matrix): number => Math.max(Math.abs(matrix.low), Math.abs(matrix.high));
+
+// Of the cells in a pixel's block the largest is shown: the mean would hide a thin diagonal. Signed values go by size.
+const sizeOf = (palette: Palette, value: number): number => (Number.isNaN(value) ? -1 : palette === 'weights' ? value : Math.abs(value));
+
+// Size and colour of each byte, so that a cell costs two look-ups.
+function bytesOf(matrix: Matrix, palette: Palette, most: number, night: boolean): { sizes: Float32Array; colours: Uint32Array } {
+  const values = matrix.values!;
+  return { sizes: values.map((v) => sizeOf(palette, v)), colours: Uint32Array.from(values, (v) => colour(palette, v, most, night)) };
 }
 
-export const largest = (matrix: Matrix): number => Math.max(Math.abs(matrix.low), Math.abs(matrix.high));
+const edges = (cells: number, pixels: number): number[] => Array.from({ length: pixels + 1 }, (_, i) => Math.floor((i * cells) / pixels));
+
+// The index of the largest cell of each of rows x columns blocks.
+function pooled(matrix: Matrix, rows: number, columns: number, size: (index: number) => number): Uint32Array {
+  const chosen = new Uint32Array(rows * columns), across = edges(matrix.columns, columns), down = edges(matrix.rows, rows);
+  for (let r = 0, i = 0; r < rows; ++r) {
+    for (let c = 0; c < columns; ++c, ++i) {
+      let best = down[r]! * matrix.columns + across[c]!, most = -2;
+      for (let y = down[r]!; y < down[r + 1]!; ++y) {
+        for (let at = y * matrix.columns + across[c]!, end = y * matrix.columns + across[c + 1]!; at < end; ++at) {
+          const here = size(at);
+          if (here > most) {
+            most = here;
+            best = at;
+          }
+        }
+      }
+      chosen[i] = best;
+    }
+  }
+  return chosen;
+}
 
 // At most `maxRows` x `maxColumns` pixels.
 export function imageOf(matrix: Matrix, palette: Palette, most: number, night: boolean, maxRows: number, maxColumns: number): ImageData {
   const rows = Math.min(matrix.rows, Math.max(1, maxRows)), columns = Math.min(matrix.columns, Math.max(1, maxColumns));
-  const image = new ImageData(columns, rows);
-  const pixels = new Uint32Array(image.data.buffer);
-  const whole = rows === matrix.rows && columns === matrix.columns;
-  const edge = (i: number, from: number, to: number) => Math.floor((i * from) / to);
-  for (let r = 0, i = 0; r < rows; ++r) {
-    const r0 = edge(r, matrix.rows, rows), r1 = edge(r + 1, matrix.rows, rows);
-    for (let c = 0; c < columns; ++c, ++i) {
-      const value = whole ? matrix.value(i)
-        : pooled(matrix, r0, r1, edge(c, matrix.columns, columns), edge(c + 1, matrix.columns, columns), palette);
-      pixels[i] = colour(palette, value, most, night);
-    }
+  const image = new ImageData(columns, rows), pixels = new Uint32Array(image.data.buffer), { cells } = matrix;
+  const table = matrix.values ? bytesOf(matrix, palette, most, night) : null;
+  const paintOne = table ? (index: number) => table.colours[cells[index]!]! : (index: number) => colour(palette, cells[index]!, most, night);
+  if (rows === matrix.rows && columns === matrix.columns) {
+    for (let i = 0; i < pixels.length; ++i) pixels[i] = paintOne(i);
+    return image;
   }
+  const size = table ? (index: number) => table.sizes[cells[index]!]! : (index: number) => sizeOf(palette, cells[index]!);
+  pooled(matrix, rows, columns, size).forEach((index, i) => (pixels[i] = paintOne(index)));
   return image;
 }
 
-export function canvasOf(image: ImageData): HTMLCanvasElement {
+const images = new Lru<HTMLCanvasElement>(24 << 20);
+
+// The image of a matrix on a canvas of its own, made once.
+export function keptImage(...of: Parameters<typeof imageOf>): HTMLCanvasElement {
+  const key = [of[0].id, ...of.slice(1)].join();
+  const kept = images.get(key);
+  if (kept) return kept;
+  const canvas = canvasOf(imageOf(...of));
+  images.set(key, canvas, 4 * canvas.width * canvas.height);
+  return canvas;
+}
+
+function canvasOf(image: ImageData): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   canvas.width = image.width;
   canvas.height = image.height;

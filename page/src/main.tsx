@@ -9,7 +9,7 @@ import { spoken } from './live';
 import { Choice, Message } from './parts';
 import { followAddress, screen, screens, trace as traceId, type Screen } from './selection';
 import { SelectionBar } from './selection_bar';
-import { loadMeta, meta, metaError, useClampedSelection, useTrace } from './session';
+import { loadMeta, meta, metaError, Clamp, useTrace } from './session';
 import { chooseTheme, theme } from './theme';
 import type { Meta, Trace } from './types';
 import { Attention } from './screens/attention';
@@ -115,7 +115,6 @@ function Body({ of, trace }: { of: Meta; trace: ReturnType<typeof useTrace> }) {
 function Page() {
   const of = meta.value;
   const trace = useTrace();
-  useClampedSelection(trace.value);
   useEffect(() => installKeys(() => trace.value), [trace.value]);
   useEffect(() => {
     document.title = `${titles[screen.value]} · Glassformer`;
@@ -123,6 +122,7 @@ function Page() {
   return (
     <>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus(); }}>To the screen</a>
+      <Clamp trace={trace.value} />
       <Head of={of} />
       <Screens />
       <main id="main" tabIndex={-1} data-screen={screen.value}>

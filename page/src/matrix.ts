@@ -4,11 +4,16 @@ import { ApiError } from './api';
 
 const weightBytes = 1, float32 = 2, linearBytes = 3;
 
+let made = 0;
+
 export class Matrix {
+  readonly id = ++made;  // to keep what is made from it
+  private readonly planes = new Map<number, Matrix>();
+
   private constructor(
     readonly shape: number[],
     readonly cells: Uint8Array | Float32Array,
-    private readonly values: Float32Array | null,  // of each byte; null where cells are the values
+    readonly values: Float32Array | null,  // of each byte; null where cells are the values
     readonly low: number,
     readonly high: number,
   ) {}
@@ -32,12 +37,17 @@ export class Matrix {
     return this.value(row * this.columns + column);
   }
 
-  // One matrix of a stack of them, without a copy: leading indices away.
+  // One matrix of a stack of them, without a copy: leading indices away. The same one for the same indices.
   plane(...leading: number[]): Matrix {
     const rest = this.shape.slice(leading.length);
     const size = rest.reduce((a, b) => a * b, 1);
     const first = leading.reduce((at, index, axis) => at * this.shape[axis]! + index, 0) * size;
-    return new Matrix(rest, this.cells.subarray(first, first + size), this.values, this.low, this.high);
+    const kept = this.planes.get(first);
+    if (kept && kept.shape.length === rest.length) return kept;
+    const cells = this.cells.subarray(first, first + size);
+    const plane = cells instanceof Float32Array ? Matrix.of(rest, cells) : new Matrix(rest, cells, this.values, this.low, this.high);
+    this.planes.set(first, plane);
+    return plane;
   }
 
   // Pooled cells each spread over the cells they stand for.

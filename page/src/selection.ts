@@ -40,9 +40,17 @@ function read(): void {
   });
 }
 
-// Another screen is a step back in the browser; another cell is not.
+let later = 0;
+
+// Another screen is a step back in the browser; another cell is not, and waits until the moving ends, since a
+// browser is slow to write an address.
 function write(): void {
   const next = hash.value;
+  window.clearTimeout(later);
+  later = window.setTimeout(() => writeNow(next), next.split('?')[0] === location.hash.split('?')[0] ? 150 : 0);
+}
+
+function writeNow(next: string): void {
   if (next === location.hash) return;
   const same = location.hash.slice(1).split('?')[0] === screen.peek();
   if (same || !location.hash) history.replaceState(null, '', next);

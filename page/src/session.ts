@@ -52,8 +52,9 @@ export const kindNames: Record<Kind, string> = {
 export const modulePath = (kind: Kind, layer: number): string =>
   kind === 'cross' ? `decoder.layers.${layer}.cross_attn` : `${kind}.layers.${layer}.self_attn`;
 
-// Brings the selection inside what the trace has.
-export function useClampedSelection(trace: Trace | undefined): void {
+// Brings the selection inside what the trace has. A component of its own, so that a move of the selection redraws
+// no more than reads it.
+export function Clamp({ trace }: { trace: Trace | undefined }): null {
   const { stack, layer, head, query, key } = selection;
   const kind = stack.value;
   useEffect(() => {
@@ -71,4 +72,5 @@ export function useClampedSelection(trace: Trace | undefined): void {
     clamp(query, info.rows);
     clamp(key, info.columns);
   }, [trace, kind, layer.value, head.value, query.value, key.value]);
+  return null;
 }

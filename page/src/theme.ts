@@ -32,5 +32,12 @@ export function chooseTheme(value: Theme): void {
   }
 }
 
-// The value of a colour of styles.css, for what is drawn on a canvas.
-export const ink = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const inks = new Map<string, string>();
+
+// The value of a colour of styles.css, for what is drawn on a canvas. Kept, since asking makes the browser lay out.
+export function ink(name: string): string {
+  const key = `${name} ${dark.peek()}`;
+  let value = inks.get(key);
+  if (value === undefined) inks.set(key, (value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()));
+  return value;
+}
