@@ -61,8 +61,9 @@ void send_error(Response& response, int status, const std::string& what) {
 // Errors that the library itself answers: a request too long, a method it does not know.
 void explain_error(const Request& /*request*/, Response& response) {
   if (!response.body.empty() || response.has_header("Cache-Control")) return;
-  const std::string what = response.status == 413 ? "the request is larger than 1 MB; ask for less at once"
-                                                  : "the request is not understood; see docs/inspector-api.md";
+  const std::string what =
+      response.status == 413 ? "the request is larger than 1 MB, or than 8 KB and not of Content-Type: application/json"
+                             : "the request is not understood; see docs/inspector-api.md";
   response.set_content(error_text(what), "application/json");
 }
 
@@ -116,19 +117,21 @@ class EventStream {
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
 
-  // False once the listener has gone.
-  bool step(httplib::DataSink& sink) {
+  // Sends what is new, or waits for a moment; with `last`, all that is left, and ends. False once the listener has
+  // gone.
+  bool step(httplib::DataSink& sink, bool last) {
     std::string text = begun_ ? events_.next() : "retry: 2000\n\n" + events_.next();
+    if (last) text += events_.next();  // after the lines, the end
     const auto now = std::chrono::steady_clock::now();
-    if (text.empty() && now - last_ > heartbeat_every) text = ": still here\n\n";
-    if (text.empty()) {
-      std::this_thread::sleep_for(look_every);
-      return true;
-    }
+    if (text.empty() && now - told_ > heartbeat_every) text = ": still here\n\n";
+    if (!text.empty()) told_ = now;
     begun_ = true;
-    last_ = now;
-    if (!sink.write(text.data(), text.size())) return false;
-    if (events_.ended()) sink.done();
+    if (!text.empty() && !sink.write(text.data(), text.size())) return false;
+    if (last || events_.ended()) {
+      sink.done();
+    } else if (text.empty()) {
+      std::this_thread::sleep_for(look_every);
+    }
     return true;
   }
 
@@ -136,7 +139,7 @@ class EventStream {
   RunEvents events_;
   std::atomic<int>& listeners_;
   bool begun_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
 
 int64_t last_event(const Request& request) {
@@ -226,7 +229,7 @@ void PageServer::State::send_events(const Request& request, Response& response) 
   response.set_header("Cache-Control", "no-store");
   response.set_chunked_content_provider(
       "text/event-stream",
-      [this, stream](size_t /*offset*/, httplib::DataSink& sink) { return !stopped && stream->step(sink); });
+      [this, stream](size_t /*offset*/, httplib::DataSink& sink) { return stream->step(sink, stopped); });
 }
 
 PageServer::PageServer(Inspector& inspector, ServerOptions options)
@@ -274,6 +277,8 @@ void PageServer::stop() {
     const std::lock_guard lock(state_->beginning);
     state_->stopped = true;
   }
+  // Who listens to a run is told its end; one who does not listen any more is not waited for.
+  for (int i = 0; i < 40 && state_->listeners > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(25));
   while (state_->serving && !state_->http.is_running()) std::this_thread::yield();  // it can be stopped once it runs
   state_->http.stop();
 }

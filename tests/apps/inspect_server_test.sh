@@ -37,13 +37,21 @@ recipe=(--set data.pairs=pairs.tsv --set data.valid_pairs=pairs.tsv --set data.v
         --set model.heads=2 --set model.layers=1 --set train.batch_sentences=16 --set train.lr=0.01 --set train.warmup_steps=10
         --set train.validate_every=50 --set train.checkpoint_every=20 --set train.log_every=10 --doctor off)
 
-# --- training with a page is the same training
+# --- training with a page is the same training, and tells a listener its end
 "$program" train --out plain "${recipe[@]}" --set train.steps=100 > /dev/null 2>&1 || fail "train"
 "$program" train --out shown "${recipe[@]}" --set train.steps=100 --inspect=0 > /dev/null 2> shown.err || fail "train --inspect"
 grep -q 'see the run at http://127.0.0.1:' shown.err || { fail "train --inspect names no address"; cat shown.err >&2; }
 measured() { sed 's/"tokens_per_second":[0-9.e+-]*//' "$1/metrics.jsonl"; }
 cmp -s <(measured plain) <(measured shown) || fail "a page changes the metrics"
 cmp -s plain/model.safetensors shown/model.safetensors || fail "a page changes the model"
+"$program" train --out followed "${recipe[@]}" --set train.steps=1500 --inspect=0 > /dev/null 2> followed.err &
+trained=$!
+servers+=("$trained")
+wait_for grep -q 'see the run at' followed.err
+curl -s -N -m 100 "$(sed -n 's/^see the run at //p' followed.err)api/v1/run/events" > events || fail "the events of a training are cut off"
+wait $trained || fail "a training with a listener"
+tail -n 1 followed/metrics.jsonl | cmp -s - <(grep '^data: {"step' events | tail -n 1 | cut -c7-) || fail "a training's last line is not told"
+grep -q '^event: end' events || fail "a training's end is not told"
 "$program" train --out other "${recipe[@]}" --set train.steps=1 --inspect=x > /dev/null 2> err
 [ $? -eq 2 ] && grep -q 'a port is a number' err || fail "a port that is none"
 
@@ -113,7 +121,9 @@ for origin in http://evil.example null "https://127.0.0.1:$port"; do
 done
 get api/v1/traces -d '{"source": "a"}' -H "Origin: ${url%/}"; expect 200 "its own Origin"
 head -c 1100000 /dev/zero | tr '\0' ' ' > large
-get api/v1/traces --data-binary @large; expect 413 "a body of over 1 MB"; says '"error"'
+for type in application/json application/x-www-form-urlencoded; do
+  get api/v1/traces --data-binary @large -H "Content-Type: $type"; expect 413 "a body of over 1 MB"; says '"error"'
+done
 "$program" inspect --model $model --port "$port" > out 2> err
 [ $? -eq 1 ] && grep -q 'name another port' err || { fail "a port in use"; cat err >&2; }
 cp -r plain taken
@@ -147,7 +157,12 @@ last=$(sed -n 's/^id: //p' events | head -n 1)
 curl -s -N -m 60 -H "Last-Event-ID: $last" "${url}api/v1/run/events" > again
 [ "$(grep '^data' again | head -n 1)" = 'data: {"step":102,"loss":1.25}' ] || fail "a listener that comes back misses a line"
 get api/v1/run/series?names=loss; expect 200 series; says '"loss"'
+echo unfinished > live/run.state
+curl -s -N -m 60 "${url}api/v1/run/events" > events &
+listener=$!
+wait_for grep -q retry events
 kill -TERM "$server"; wait "$server"; got=$?; [ $got -eq 0 ] || fail "SIGTERM ends with $got"
+wait $listener || fail "a listener is cut off where the server ends"
 
 # --- bad usage
 "$program" inspect > out 2> err; [ $? -eq 2 ] && grep -q 'name the model' err || fail "inspect of nothing"
