@@ -27,7 +27,7 @@ export function HeadPreview({ trace, place }: { trace: Trace; place: HeadPlace }
           {() => (
             <Heatmap name={`${kindNames[place.kind]}, layer ${place.layer}, head ${place.head}`} matrix={plane!} palette="weights"
                      rows={pooled ? undefined : rows} columns={pooled ? undefined : columns} rowTitle={pooled ? 'rows' : 'query'}
-                     columnTitle={pooled ? 'columns' : 'key'} valueTitle={pooled ? 'largest weight' : 'weight'} height={440}
+                     columnTitle={pooled ? 'columns' : 'key'} ranked={!pooled} valueTitle={pooled ? 'largest weight' : 'weight'} height={440}
                      row={pooled ? undefined : selection.query.value} column={pooled ? undefined : selection.key.value}
                      onChoose={pooled ? undefined : (query, key) => selection.go({ query, key })} />
           )}

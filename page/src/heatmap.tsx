@@ -28,13 +28,14 @@ export interface HeatmapProps {
   stretch?: boolean;       // cells fill the room, square or not
   range?: number;          // of the signed palette; the matrix's own largest where absent
   bar?: boolean;
+  ranked?: boolean;        // say a cell's rank in its row
 }
 
 const nameOf = (names: string[] | undefined, i: number): string => names?.[i] ?? String(i);
 
 export function describe(p: HeatmapProps, r: number, c: number): string {
   const value = p.matrix.at(r, c);
-  const rank = p.palette === 'weights' && !Number.isNaN(value) ? `, rank ${p.matrix.rank(r, c)} of ${p.matrix.columns}` : '';
+  const rank = p.ranked && !Number.isNaN(value) ? `, rank ${p.matrix.rank(r, c)} of ${p.matrix.columns}` : '';
   const what = Number.isNaN(value) ? 'masked' : `${p.valueTitle} ${show(value)}`;
   const place = (title: string, names: string[] | undefined, i: number) => `${title} ${i}${names ? ` ${nameOf(names, i)}` : ''}`;
   return `${place(p.rowTitle, p.rows, r)}, ${place(p.columnTitle, p.columns, c)}: ${what}${rank}${p.note ? `, ${p.note(r, c)}` : ''}`;

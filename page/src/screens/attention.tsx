@@ -67,7 +67,7 @@ function Weights({ head, steps, names, size }: StepProps & { size: number }) {
     <Panel title={<><b class="step-number">3</b>Softmax</>} class="step" about={formula(steps?.weights)}>
       <Waiting of={head.weights}>
         {(matrix) => <Heatmap name="Weights" matrix={matrix} palette="weights" rows={names.rows} columns={names.columns} rowTitle="query" columnTitle="key"
-                              valueTitle="weight" row={selection.query.value} column={selection.key.value} onChoose={chooseCell} height={size} />}
+                              valueTitle="weight" ranked={!head.pooled} row={selection.query.value} column={selection.key.value} onChoose={chooseCell} height={size} />}
       </Waiting>
       {head.pooled && <p class="about">The report holds this head pooled: a cell shows the largest of its neighbours.</p>}
       {steps && <Stats of={steps.weights} />}
@@ -101,6 +101,7 @@ function OneHead({ trace, info }: { trace: Trace; info: AttentionInfo }) {
     () => ({ rows: rowTokens(trace, info.kind).map((t) => piece(t.piece)), columns: columnTokens(trace, info.kind).map((t) => piece(t.piece)) }),
     [trace, info.kind],
   );
+  const long = Math.max(info.rows, info.columns) > 40;
   const size = Math.max(240, Math.min(560, Math.max(info.rows, info.columns) * 30 + 80));
   return (
     <>
@@ -114,7 +115,7 @@ function OneHead({ trace, info }: { trace: Trace; info: AttentionInfo }) {
         {kindNames[info.kind]}, layer {layer.value}, head {index.value}: softmax(Q·Kᵀ × {show(info.scale)}{info.causal ? ' + causal mask' : ''})·V
       </p>
       {steps.error && <Message text={steps.error.message} retry={steps.retry} />}
-      <div class="steps">
+      <div class={long ? 'steps long' : 'steps'}>
         <Projected head={head} steps={steps.value} names={names} />
         <Scores head={head} steps={steps.value} names={names} size={size} />
         <Weights head={head} steps={steps.value} names={names} size={size} />
