@@ -86,9 +86,6 @@ Dim checked_heads(const AttentionOptions& options) {
   return options.heads;
 }
 
-// What came before, and then `part`.
-void append(Tensor& cached, const Tensor& part) { cached = cached.defined() ? concat({cached, part}, 2) : part; }
-
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(Module* parent, std::string name, const AttentionOptions& options)
@@ -113,33 +110,41 @@ Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask, c
     k = rotated.key;
     bias = context.positions->score_bias({x.size(0), heads, x.size(1), first + x.size(1), first});
   }
-  AttentionCache here = context.cache != nullptr ? *context.cache : AttentionCache();
-  append(here.key, k);
-  append(here.value, v);
-  if (context.cache != nullptr) *context.cache = here;
-  tap("query_heads", q);
-  tap("key_heads", here.key);
-  tap("value_heads", here.value);
-  const Tensor attended = scaled_dot_product_attention(q, here.key, here.value, mask, scale.factor(q.size(3)), first,
-                                                       bias, &dropout);  // [B,H,T,K]
-  return output(merge_heads(attended));                                  // [B,T,D]
+  if (context.cache != nullptr) {
+    context.cache->append(k, v);
+    return attend(q, *context.cache, mask, first, bias);
+  }
+  return attend(q, k, v, mask, first, bias);
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                    const AttentionContext& context) const {
   const Tensor q = split_heads(query(x), heads);  // [B,H,T,K]
-  AttentionCache here = context.cache != nullptr ? *context.cache : AttentionCache();
-  if (!here.key.defined()) {
-    here.key = split_heads(key(memory), heads);      // [B,H,S,K]
-    here.value = split_heads(value(memory), heads);  // [B,H,S,K]
-    if (context.cache != nullptr) *context.cache = here;
+  if (context.cache == nullptr || context.cache->is_empty()) {
+    const Tensor k = split_heads(key(memory), heads);    // [B,H,S,K]
+    const Tensor v = split_heads(value(memory), heads);  // [B,H,S,K]
+    if (context.cache == nullptr) return attend(q, k, v, mask, 0, {});
+    context.cache->append(k, v);
   }
+  return attend(q, *context.cache, mask, 0, {});
+}
+
+Tensor MultiHeadAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask,
+                                  Dim first_query, const Tensor& bias) const {
   tap("query_heads", q);
-  tap("key_heads", here.key);
-  tap("value_heads", here.value);
-  const Tensor attended = scaled_dot_product_attention(q, here.key, here.value, mask, scale.factor(q.size(3)), 0, {},
+  tap("key_heads", k);
+  tap("value_heads", v);
+  const Tensor attended = scaled_dot_product_attention(q, k, v, mask, scale.factor(q.size(3)), first_query, bias,
                                                        &dropout);  // [B,H,T,K]
   return output(merge_heads(attended));                            // [B,T,D]
+}
+
+Tensor MultiHeadAttention::attend(const Tensor& q, const AttentionCache& cache, const AttentionMask& mask,
+                                  Dim first_query, const Tensor& bias) const {
+  if (dropout.is_training() || !cached_attention_serves(q, cache, bias)) {
+    return attend(q, cache.key(), cache.value(), mask, first_query, bias);
+  }
+  return output(merge_heads(cached_attention(q, cache, mask, scale.factor(q.size(3)), first_query)));  // [B,T,D]
 }
 
 }  // namespace glass

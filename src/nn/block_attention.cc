@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "autograd/op_support.h"
+#include "glassformer/autograd/tap.h"
 #include "kernels/attention.h"
+#include "kernels/attention_rows.h"
 
 namespace glass {
 
@@ -26,6 +28,13 @@ class HeadsOf {
       : data_(x.template data<std::remove_const_t<T>>()), head_(x.strides()[1]), row_(x.strides()[2]) {
     for (const int64_t row : first_rows) offsets_.push_back(row * row_);
     for (Dim b = 0; b < x.size(0) && first_rows.empty(); ++b) offsets_.push_back(b * x.strides()[0]);
+  }
+  // Of a [P,H,C,K], the sequences at these places.
+  static HeadsOf at_places(const Tensor& x, const std::vector<int64_t>& places) {
+    HeadsOf heads(x, {0});
+    heads.offsets_.clear();
+    for (const int64_t place : places) heads.offsets_.push_back(place * x.strides()[0]);
+    return heads;
   }
   operator kernels::HeadRows<T>() const { return {data_, offsets_.data(), head_, row_}; }
 
@@ -51,9 +60,8 @@ struct Call {
   }
 };
 
-Call make_call(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask, double scale,
-               Dim first_query, const Dropout* dropout) {
-  const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
+Call make_call(const ScoreExtent& extent, Dim width, Dim value_width, const AttentionMask& mask, double scale,
+               const Dropout* dropout) {
   Call call;
   if (mask.packed()) {
     mask.check_packed(extent);
@@ -66,11 +74,11 @@ Call make_call(const Tensor& query, const Tensor& key, const Tensor& value, cons
   kernels::AttentionProblem& p = call.problem;
   p.sequences = static_cast<int64_t>(call.queries.size());
   p.heads = extent.heads;
-  p.width = query.size(3);
-  p.value_width = value.size(3);
+  p.width = width;
+  p.value_width = value_width;
   p.scale = static_cast<float>(scale);
   p.causal = mask.is_causal();
-  p.first_query = first_query;
+  p.first_query = extent.first_query;
   if (mask.has_functions()) {
     call.keep = [mask](const kernels::ScoreRectangle& at, bool* keep) {
       mask.apply_functions({at.sequence, at.head, at.query, at.queries, at.key, at.keys}, keep);
@@ -105,7 +113,8 @@ bool block_attention_serves(const Tensor& query, const Tensor& key, const Tensor
 
 Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask,
                        double scale, Dim first_query, const Dropout* dropout) {
-  const Call call = make_call(query, key, value, mask, scale, first_query, dropout);
+  const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
+  const Call call = make_call(extent, query.size(3), value.size(3), mask, scale, dropout);
   const Tensor q = with_adjacent_elements(query), k = with_adjacent_elements(key), v = with_adjacent_elements(value);
   Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), v.size(3));
   Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
@@ -129,6 +138,29 @@ Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& val
                        HeadsOf<float>(dv, call.first_keys)});
                   return Tensors{dq, dk, dv};
                 });
+}
+
+bool cached_attention_serves(const Tensor& query, const AttentionCache& cache, const Tensor& bias) {
+  const Tensor &keys = cache.keys_in_place(), &values = cache.values_in_place();
+  return block_attention_serves(query, keys, values, bias) && !needs_grad({query}) && !listening_to_taps() &&
+         keys.strides()[3] == 1 && values.strides()[3] == 1;
+}
+
+Tensor cached_attention(const Tensor& query, const AttentionCache& cache, const AttentionMask& mask, double scale,
+                        Dim first_query) {
+  const Tensor &keys = cache.keys_in_place(), &values = cache.values_in_place();
+  const ScoreExtent extent{query.size(0), query.size(1), query.size(2), cache.length(), first_query};
+  const Call call = make_call(extent, query.size(3), values.size(3), mask, scale, nullptr);
+  const kernels::AttentionProblem problem = call.pointing_here();
+  const Tensor q = with_adjacent_elements(query);
+  Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), values.size(3));
+  Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
+  const auto cached_keys = HeadsOf<const float>::at_places(keys, cache.places());
+  const auto cached_values = HeadsOf<const float>::at_places(values, cache.places());
+  const auto attend = kernels::attention_rows_serve(problem) ? kernels::attention_rows : kernels::attention;
+  attend(problem, HeadsOf<const float>(q, {}), cached_keys, cached_values, HeadsOf<float>(out, {}),
+         HeadsOf<float>(log_sum_exp, {}));
+  return record("attention", out, {query, keys, values}, {});
 }
 
 }  // namespace glass

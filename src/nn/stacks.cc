@@ -56,13 +56,10 @@ Tensor DecoderLayer::forward(const Tensor& x, const Tensor& memory, const Attent
   return feed_forward_residual(y, [&](const Tensor& z) { return feed_forward(z); });
 }
 
-void DecoderCache::select(const Tensor& rows) {
+void DecoderCache::select(const std::vector<int64_t>& rows) {
   for (DecoderLayerCache& layer : layers) {
-    for (AttentionCache* cache : {&layer.self_attn, &layer.cross_attn}) {
-      if (!cache->key.defined()) continue;
-      cache->key = index_select(cache->key, 0, rows);
-      cache->value = index_select(cache->value, 0, rows);
-    }
+    layer.self_attn.select(rows);
+    layer.cross_attn.select(rows);
   }
 }
 

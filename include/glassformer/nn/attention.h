@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "glassformer/nn/attention_cache.h"
 #include "glassformer/nn/layers.h"
 #include "glassformer/nn/mask.h"
 #include "glassformer/nn/positions.h"
@@ -45,12 +46,6 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 
 }  // namespace plain
 
-// Keys and values of earlier calls, so that decoding computes each once. [B,H,S,K]
-struct AttentionCache {
-  Tensor key, value;
-  Dim length() const { return key.defined() ? key.size(2) : 0; }
-};
-
 // What a call of attention needs beside its inputs; both are the caller's, nullptr for none.
 struct AttentionContext {
   const PositionScheme* positions = nullptr;  // for rotate() and score_bias(); self-attention only
@@ -81,6 +76,13 @@ class MultiHeadAttention : public ModuleOf<MultiHeadAttention> {
   AttentionScale scale = {};
   Linear query, key, value, output;
   Dropout dropout;
+
+ private:
+  // Steps 2 to 4 and the output projection, q [B,H,T,K] -> [B,T,D].
+  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask, Dim first_query,
+                const Tensor& bias) const;
+  Tensor attend(const Tensor& q, const AttentionCache& cache, const AttentionMask& mask, Dim first_query,
+                const Tensor& bias) const;
 };
 
 // [B,T,D] -> [B,H,T,K], and back. Splitting is a reshape *and* a transpose: a reshape alone would mix positions.

@@ -80,8 +80,8 @@ class DecoderLayer : public ModuleOf<DecoderLayer> {
 struct DecoderCache {
   std::vector<DecoderLayerCache> layers;
   Dim length() const { return layers.empty() ? 0 : layers[0].self_attn.length(); }
-  // Keeps the rows `rows` (int64 [R]) of the batch, in that order: beams that go on, sentences that are not finished.
-  void select(const Tensor& rows);
+  // Keeps these rows of the batch, in this order: beams that go on, sentences that are not finished.
+  void select(const std::vector<int64_t>& rows);
 };
 
 class Decoder : public ModuleOf<Decoder> {

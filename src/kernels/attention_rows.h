@@ -1,0 +1,16 @@
+// Attention of single queries, as decoding makes them. A block of queries pays for packing the keys; one query does
+// not, so keys and values are read where they lie.
+#pragma once
+
+#include "kernels/attention.h"
+
+namespace glass::kernels {
+
+// At most one query each, no mask of the user's own, no dropout.
+bool attention_rows_serve(const AttentionProblem& problem);
+
+// As attention() (kernels/attention.h), where this serves; the last digits may differ.
+void attention_rows(const AttentionProblem& problem, HeadRows<const float> query, HeadRows<const float> key,
+                    HeadRows<const float> value, HeadRows<float> out, HeadRows<float> log_sum_exp);
+
+}  // namespace glass::kernels
