@@ -29,14 +29,16 @@ export interface HeatmapProps {
   range?: number;          // of the signed palette; the matrix's own largest where absent
   bar?: boolean;
   ranked?: boolean;        // say a cell's rank in its row
+  exact?: { row: number; values: number[] };  // of one row, where the matrix holds bytes
 }
 
 const nameOf = (names: string[] | undefined, i: number): string => names?.[i] ?? String(i);
 
 export function describe(p: HeatmapProps, r: number, c: number): string {
-  const value = p.matrix.at(r, c);
+  const own = p.exact?.row === r ? p.exact.values[c] : undefined;
+  const value = own ?? p.matrix.at(r, c), about = own === undefined && p.matrix.values ? '≈ ' : '';
   const rank = p.ranked && !Number.isNaN(value) ? `, rank ${p.matrix.rank(r, c)} of ${p.matrix.columns}` : '';
-  const what = Number.isNaN(value) ? 'masked' : `${p.valueTitle} ${show(value)}`;
+  const what = Number.isNaN(value) ? 'masked' : `${p.valueTitle} ${about}${show(value)}`;
   const place = (title: string, names: string[] | undefined, i: number) => `${title} ${i}${names ? ` ${nameOf(names, i)}` : ''}`;
   return `${place(p.rowTitle, p.rows, r)}, ${place(p.columnTitle, p.columns, c)}: ${what}${rank}${p.note ? `, ${p.note(r, c)}` : ''}`;
 }

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useJson } from '../cache';
 import { piece, show, exact } from '../format';
 import { Heatmap } from '../heatmap';
-import { useHead, type Head } from '../head_data';
+import { useHead, useRow, type Head, type Row } from '../head_data';
 import { Interventions } from '../interventions';
 import { Message, Panel, Stats, Waiting } from '../parts';
 import { RowTerms } from '../row_terms';
@@ -50,24 +50,31 @@ function Projected({ head, steps, names }: StepProps) {
   );
 }
 
-function Scores({ head, steps, names, size }: StepProps & { size: number }) {
+interface MapProps extends StepProps {
+  size: number;
+  row: Row | undefined;  // the chosen query's, exact
+}
+
+const exactOf = (values: number[] | undefined) => values && { row: selection.query.value, values };
+
+function Scores({ head, steps, names, size, row }: MapProps) {
   return (
     <Panel title={<><b class="step-number">2</b>Scores</>} class="step" about={formula(steps?.scores)}>
       <Waiting of={head.scores}>
         {(matrix) => <Heatmap name="Scores" matrix={matrix} palette="signed" rows={names.rows} columns={names.columns} rowTitle="query" columnTitle="key"
-                              valueTitle="score" row={selection.query.value} column={selection.key.value} onChoose={chooseCell} height={size} />}
+                              valueTitle="score" exact={exactOf(row?.scores)} row={selection.query.value} column={selection.key.value} onChoose={chooseCell} height={size} />}
       </Waiting>
       {steps && <Stats of={steps.scores} />}
     </Panel>
   );
 }
 
-function Weights({ head, steps, names, size }: StepProps & { size: number }) {
+function Weights({ head, steps, names, size, row }: MapProps) {
   return (
     <Panel title={<><b class="step-number">3</b>Softmax</>} class="step" about={formula(steps?.weights)}>
       <Waiting of={head.weights}>
         {(matrix) => <Heatmap name="Weights" matrix={matrix} palette="weights" rows={names.rows} columns={names.columns} rowTitle="query" columnTitle="key"
-                              valueTitle="weight" ranked={!head.pooled} row={selection.query.value} column={selection.key.value} onChoose={chooseCell} height={size} />}
+                              valueTitle="weight" ranked={!head.pooled} exact={exactOf(row?.weights)} row={selection.query.value} column={selection.key.value} onChoose={chooseCell} height={size} />}
       </Waiting>
       {head.pooled && <p class="about">The report holds this head pooled: a cell shows the largest of its neighbours.</p>}
       {steps && <Stats of={steps.weights} />}
@@ -97,6 +104,8 @@ function OneHead({ trace, info }: { trace: Trace; info: AttentionInfo }) {
   const base = `traces/${trace.id}/attention/${stack.value}/${layer.value}/${index.value}`;
   const steps = useJson<Steps>(`${base}/steps`);
   const head = useHead(trace, info, stack.value, layer.value, index.value);
+  const row = useRow(trace, info, head, layer.value, index.value, query.value);
+  const exact = row.loading ? undefined : row.value;
   const names = useMemo(
     () => ({ rows: rowTokens(trace, info.kind).map((t) => piece(t.piece)), columns: columnTokens(trace, info.kind).map((t) => piece(t.piece)) }),
     [trace, info.kind],
@@ -117,8 +126,8 @@ function OneHead({ trace, info }: { trace: Trace; info: AttentionInfo }) {
       {steps.error && <Message text={steps.error.message} retry={steps.retry} />}
       <div class={long ? 'steps long' : 'steps'}>
         <Projected head={head} steps={steps.value} names={names} />
-        <Scores head={head} steps={steps.value} names={names} size={size} />
-        <Weights head={head} steps={steps.value} names={names} size={size} />
+        <Scores head={head} steps={steps.value} names={names} size={size} row={exact} />
+        <Weights head={head} steps={steps.value} names={names} size={size} row={exact} />
         <Context head={head} steps={steps.value} names={names} />
         <div class="detail">
           <Worked trace={trace} info={info} head={head} names={names} />
