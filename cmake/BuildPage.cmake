@@ -1,6 +1,6 @@
 # Run by the build (Page.cmake): makes BUILT/{index.html,app.js,app.css}.gz from the sources in PAGE, in a copy, so that the
-# source tree stays clean. Without NODE, or where the page cannot be built and REQUIRED is not ON, the files are empty: the
-# program then says how to get its page.
+# source tree stays clean; with TESTED it fetches what the page's tests need too. Without NODE, or where the page cannot be
+# built and REQUIRED is not ON, the files are empty: the program then says how to get its page.
 set(names index.html app.js app.css)
 
 function(without_page reason)
@@ -18,6 +18,11 @@ endfunction()
 # Fetches what package-lock.json names, once for each state of it.
 function(install_packages folder)
   file(SHA256 ${folder}/package-lock.json wanted)
+  set(less --omit=dev)
+  if(TESTED)
+    set(less "")
+    string(APPEND wanted " tested")
+  endif()
   set(stamp ${BUILT}/packages.sha256)
   if(EXISTS ${stamp})
     file(READ ${stamp} installed)
@@ -26,7 +31,7 @@ function(install_packages folder)
     endif()
   endif()
   execute_process(COMMAND ${NPM} ci --ignore-scripts=false --no-audit --no-fund --prefer-offline --fetch-retries=1
-    --loglevel=error WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    --loglevel=error ${less} WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(failed)
     set(problem "npm ci: ${said}" PARENT_SCOPE)
   else()

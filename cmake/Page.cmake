@@ -33,7 +33,7 @@ function(glass_page target)
   file(GLOB settings CONFIGURE_DEPENDS ${page}/*.json ${page}/*.mjs ${page}/*.html ${page}/.npmrc)
   add_custom_command(OUTPUT ${files}
     COMMAND ${CMAKE_COMMAND} -DNODE=${GLASS_NODE} -DNPM=${GLASS_NPM} -DPAGE=${page} -DBUILT=${built}
-      -DREQUIRED=${GLASSFORMER_BUILD_PAGE} -P ${PROJECT_SOURCE_DIR}/cmake/BuildPage.cmake
+      -DREQUIRED=${GLASSFORMER_BUILD_PAGE} -DTESTED=${GLASSFORMER_BUILD_TESTS} -P ${PROJECT_SOURCE_DIR}/cmake/BuildPage.cmake
     DEPENDS ${sources} ${settings} ${PROJECT_SOURCE_DIR}/cmake/BuildPage.cmake
     COMMENT "Building the inspector's page" VERBATIM)
   target_sources(${target} PRIVATE ${files})
