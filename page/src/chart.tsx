@@ -25,7 +25,7 @@ function Legend({ curves, hidden, onToggle }: { curves: Curve[]; hidden: Set<str
         <li key={curve.name}>
           <button type="button" class="link" aria-pressed={!hidden.has(curve.name)} onClick={() => onToggle(curve.name)}>
             <i style={{ borderColor: curve.stroke, borderTopStyle: curve.dash.length ? 'dashed' : 'solid' }} />
-            {curve.name} <b data-curve={curve.name}>{valueAt(curve, cursor.peek())}</b>
+            {curve.label} <b data-curve={curve.name}>{valueAt(curve, cursor.peek())}</b>
           </button>
         </li>
       ))}
@@ -61,9 +61,9 @@ function Plot({ title, curves, log }: { title: string; curves: Curve[]; log: boo
     event.preventDefault();
     const now = cursor.value === null ? steps.length : steps.findIndex((s) => s >= cursor.value!);
     cursor.value = steps[Math.min(steps.length - 1, Math.max(0, now + by))]!;
-    announce(`step ${cursor.value}: ${curves.map((c) => `${c.name} ${valueAt(c, cursor.value)}`).join(', ')}`);
+    announce(`step ${cursor.value}: ${curves.map((c) => `${c.label} ${valueAt(c, cursor.value)}`).join(', ')}`);
   };
-  const summary = curves.map((c) => `${c.name} ${show(c.bins[0]![4])} to ${show(c.bins.at(-1)![4])}`).join(', ');
+  const summary = curves.map((c) => `${c.label} ${show(c.bins[0]![4])} to ${show(c.bins.at(-1)![4])}`).join(', ');
   return (
     <div class="chart" ref={box}>
       <div class="chart-field" role="application" aria-roledescription="chart" tabIndex={0} aria-label={`${title}: ${summary}. Arrow keys read the steps.`}

@@ -7,6 +7,7 @@ import type { Bin } from './types';
 
 export interface Curve {
   name: string;
+  label: string;  // without what all names of the chart begin with
   bins: Bin[];
   stroke: string;
   dash: number[];
@@ -23,14 +24,15 @@ export interface Axes {
 
 // Layers of one stack go through shades of one colour with their depth, so that a trend in depth is seen.
 export function curveOf(name: string, bins: Bin[], at: number, night: boolean): Curve {
+  const label = name.replace(/^(grad_norm|update_ratio)\./, '');
   const layer = /\b(encoder|decoder)\.layers\.(\d+)/.exec(name);
-  if (!layer) return { name, bins, stroke: lineColours[at % lineColours.length]!, dash: at < lineColours.length ? [] : [5, 4] };
+  if (!layer) return { name, label, bins, stroke: lineColours[at % lineColours.length]!, dash: at < lineColours.length ? [] : [5, 4] };
   const hue = layer[1] === 'encoder' ? 214 : 32, depth = Math.min(8, Number(layer[2]));
-  return { name, bins, stroke: `hsl(${hue} 75% ${night ? 82 - depth * 6 : 28 + depth * 6}%)`, dash: layer[1] === 'decoder' ? [6, 3] : [] };
+  return { name, label, bins, stroke: `hsl(${hue} 75% ${night ? 82 - depth * 6 : 28 + depth * 6}%)`, dash: layer[1] === 'decoder' ? [6, 3] : [] };
 }
 
 export function axesOf(curves: Curve[], log: boolean, width: number, height: number): Axes {
-  const area = { left: 56, right: width - 12, top: 8, bottom: height - 24 };
+  const area = { left: 56, right: width - 24, top: 8, bottom: height - 24 };
   let first = Infinity, last = -Infinity, low = Infinity, high = -Infinity;
   for (const { bins } of curves) {
     for (const [, step, min, max] of bins) {

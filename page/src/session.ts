@@ -32,6 +32,11 @@ export function addTrace(id: string): void {
   selection.trace.value = id;
 }
 
+export function runEnded(): void {
+  const now = meta.value;
+  if (now?.run) meta.value = { ...now, run: { ...now.run, live: false } };
+}
+
 export const useTrace = (): Loaded<Trace> => {
   const id = selection.trace.value;
   return useJson<Trace>(id && isTrace(id) ? `traces/${id}` : null);

@@ -6,6 +6,7 @@ import { Chart } from '../chart';
 import { count, show } from '../format';
 import { announce } from '../live';
 import { Message, Numbers, Waiting } from '../parts';
+import { runEnded } from '../session';
 import type { Bin, Meta, SeriesAnswer } from '../types';
 
 const question = 'run/series?from=0&points=400';
@@ -45,7 +46,7 @@ function useLive(live: boolean): Live {
     };
     const stop = listen('run/events', {
       metrics: () => { set('live'); timer ||= window.setTimeout(refresh, 1000); },
-      end: () => { stop(); refresh(); set('ended'); announce('the run has ended'); },
+      end: () => { stop(); refresh(); set('ended'); runEnded(); announce('the run has ended'); },
       error: () => set((now) => (now === 'ended' ? now : 'lost')),
     });
     return () => {
