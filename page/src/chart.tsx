@@ -44,8 +44,9 @@ function Plot({ title, curves, log }: { title: string; curves: Curve[]; log: boo
   // Without a redraw of the tree: the line and the numbers follow the pointer.
   useEffect(() => effect(() => {
     const step = cursor.value;
-    mark.current!.hidden = step === null;
-    if (step !== null) mark.current!.style.transform = `translateX(${axes.x.at(step)}px)`;
+    if (!mark.current) return;  // a chart that leaves the page loses the focus last
+    mark.current.hidden = step === null;
+    if (step !== null) mark.current.style.transform = `translateX(${axes.x.at(step)}px)`;
     for (const curve of curves) {
       const text = box.current!.closest('.panel')?.querySelector(`[data-curve="${curve.name}"]`);
       if (text) text.textContent = valueAt(curve, step);

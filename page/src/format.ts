@@ -12,7 +12,7 @@ export function show(value: Num | null | undefined, digits = 4): string {
   const word = special(x);
   if (word) return word;
   if (x === 0) return '0';
-  const size = Math.abs(x);
+  const size = Math.abs(Number(x.toPrecision(digits)));  // 0.99999 is printed as 1.000
   if (size >= 1e6 || size < 1e-4) return x.toExponential(digits - 1).replace(/\.?0+e/, 'e').replace('e+', 'e');
   return x.toFixed(Math.max(0, Math.min(digits + 1, digits - 1 - Math.floor(Math.log10(size)))));
 }

@@ -35,7 +35,7 @@ function Rows({ rows, tokens, most }: { rows: FlowRow[]; tokens: Token[]; most: 
   const [open, setOpen] = useState<number | null>(null);
   return (
     <div class="flow-rows">
-      <div class="flow-row flow-head" aria-hidden="true"><span /><span>adds</span><span /><span>stream after</span><span /><span>share</span><span /></div>
+      <div class="flow-row flow-head" aria-hidden="true"><span /><span>adds</span><span /><span>stream</span><span /><span>share</span><span /></div>
       {rows.map((row, i) => {
         const attention = row.sublayer === 'feed_forward' ? null : row.sublayer === 'cross_attn' ? 'cross' as const : row.stack;
         return (
