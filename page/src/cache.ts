@@ -45,7 +45,7 @@ function useLoaded<T>(question: string | null, loader: Loader<T>): Loaded<T> {
   const [, redraw] = useState(0);
   const before = useRef<T>(undefined);
   const kept = question === null ? undefined : (answers.get(question) as T | undefined);
-  const error = failure && failure.question === question ? failure.error : undefined;
+  const error = kept === undefined && failure?.question === question ? failure.error : undefined;  // another asker may have had it
   useEffect(() => {
     if (question === null || kept !== undefined || error) return undefined;
     let wanted = true;

@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 import { ApiError, post } from './api';
 import { isReport } from './answers';
-import { useRow } from './head_data';
-import { useHead } from './head_data';
+import { useHead, useRow } from './head_data';
 import { announce } from './live';
 import { InterventionResult } from './intervention_result';
 import { Message, Panel } from './parts';
 import { RowEditor } from './row_editor';
 import * as selection from './selection';
+import { useSettled } from './use_settled';
 import type { AttentionInfo, Intervention, Trace } from './types';
 
 interface Props {
@@ -40,18 +40,23 @@ function useIntervention(trace: Trace): [state: State, run: (what: string, chang
 }
 
 function Row({ trace, info, names, run }: Props & { run: (what: string, change: Change) => Promise<void> }) {
-  const { query, layer, head } = selection;
-  const data = useHead(trace, info, info.kind, layer.value, head.value);
-  const row = useRow(trace, info, data, layer.value, head.value, query.value);
+  const now = { query: selection.query.value, layer: selection.layer.value, head: selection.head.value };
+  const { query, layer, head } = useSettled(now, `${now.layer}/${now.head}/${now.query}`);
+  const data = useHead(trace, info, info.kind, layer, head);
+  const row = useRow(trace, info, data, layer, head, query);
   if (!row.value) return null;
   const send = (weights: number[]) =>
-    run(`row of query ${query.value} edited`, { change: 'edit_row', kind: info.kind, layer: layer.value, head: head.value, query: query.value, weights });
-  return <RowEditor key={`${layer.value}/${head.value}/${query.value}/${row.loading}`} weights={row.value.weights} names={names.columns}
-                    chosen={selection.key.value} onApply={send} />;
+    run(`row of query ${query} edited`, { change: 'edit_row', kind: info.kind, layer, head, query, weights });
+  return (
+    <fieldset class="edit-row">
+      <legend>Edit the row of query {query} <q>{names.rows[query]}</q></legend>
+      <RowEditor key={`${layer}/${head}/${query}/${row.loading}`} weights={row.value.weights} names={names.columns} chosen={selection.key.value} onApply={send} />
+    </fieldset>
+  );
 }
 
 export function Interventions({ trace, info, names }: Props) {
-  const { layer, head, query } = selection;
+  const { layer, head } = selection;
   const [state, run] = useIntervention(trace);
   const [side, setSide] = useState<'source' | 'target'>('source');
   const [seed, setSeed] = useState(1);
@@ -71,10 +76,7 @@ export function Interventions({ trace, info, names }: Props) {
           <label>seed <input type="number" min={0} value={seed} onInput={(e) => setSeed(Number(e.currentTarget.value))} /></label>
           <button type="button" onClick={() => void run(`${side} positions shuffled, seed ${seed}`, { change: 'shuffle_positions', side, seed })}>Shuffle</button>
         </fieldset>
-        <fieldset disabled={busy} class="edit-row">
-          <legend>Edit the row of query {query.value} <q>{names.rows[query.value]}</q></legend>
-          <Row trace={trace} info={info} names={names} run={run} />
-        </fieldset>
+        <Row trace={trace} info={info} names={names} run={run} />
       </div>
       {busy && <p class="waiting" role="status">{state.what}: decoding again…</p>}
       {state && 'error' in state && <Message text={state.error} />}
