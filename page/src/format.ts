@@ -20,7 +20,8 @@ export function show(value: Num | null | undefined, digits = 4): string {
 // Every digit of a float32: nine tell any two apart.
 export function exact(value: Num | null | undefined): string {
   const x = number(value);
-  return special(x) ?? String(Number(x.toPrecision(9)));
+  const digits = Number(x.toPrecision(9));
+  return special(x) ?? (digits !== 0 && Math.abs(digits) < 1e-4 ? digits.toExponential() : String(digits));
 }
 
 export const percent = (value: Num): string => {
