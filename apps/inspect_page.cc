@@ -11,6 +11,7 @@
 #include "page_server.h"
 #include "report.h"
 #include "report_answers.h"
+#include "request_checks.h"
 #include "version.h"
 
 namespace glass::program {
@@ -63,6 +64,7 @@ int serve_page(const PageOptions& o) {
   for (const std::string& source : o.sources) trace_sentence(inspector, source, o.target);
   catch_signals();
   if (page_files().empty()) say("warning: " + std::string(how_to_get_the_page));
+  if (!is_loopback(o.host)) say("warning: whoever reaches " + o.host + " can see the model and have it compute");
   print(server.address() + "\n");
   flush_output();
   say("Open it in a browser; Ctrl-C ends it.");
