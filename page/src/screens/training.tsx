@@ -9,7 +9,7 @@ import { Message, Numbers, Waiting } from '../parts';
 import { runEnded } from '../session';
 import type { Bin, Meta, SeriesAnswer } from '../types';
 
-const question = 'run/series?from=0&points=400';
+const question = 'run/series';  // whole, in 400 bins; a report holds it under this name
 
 interface Group {
   title: string;
