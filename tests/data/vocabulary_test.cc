@@ -159,6 +159,50 @@ TEST_P(AnyVocabulary, EndsAtItsSizeAndDecodesUpToTheEnd) {
   EXPECT_THROW(vocabulary->piece(vocabulary->size()), ValueError);
 }
 
+// What the spans of a line say, in its own bytes.
+Lines parts_of(const Vocabulary& vocabulary, const std::string& line) {
+  Lines parts;
+  for (const TokenSpan& span : vocabulary.encode_spans(line))
+    parts.push_back(line.substr(span.begin, span.end - span.begin));
+  return parts;
+}
+
+std::vector<int32_t> tokens_of(const std::vector<TokenSpan>& spans) {
+  std::vector<int32_t> tokens;
+  for (const TokenSpan& span : spans) tokens.push_back(span.token);
+  return tokens;
+}
+
+TEST_P(AnyVocabulary, SpansAreOfTheTokensInRisingOrder) {
+  const auto vocabulary = train();
+  for (std::string line : {"Tom  likes the dog.", "\tI  ", "", "ﬁsh！ １２３ \u4E00"}) {
+    const std::vector<TokenSpan> spans = vocabulary->encode_spans(line);
+    EXPECT_EQ(tokens_of(spans), vocabulary->encode(line)) << line;
+    size_t end = 0;
+    for (const TokenSpan& span : spans) {
+      EXPECT_LE(end, span.begin) << line;
+      EXPECT_LE(span.begin, span.end) << line;
+      end = span.end;
+    }
+    EXPECT_LE(end, line.size());
+  }
+}
+
+TEST(SubwordSpans, AreBytesBeforeNormalization) {
+  VocabularyOptions options = subwords("unigram", 60);
+  options.fewer_allowed = true;
+  const auto vocabulary = train_vocabulary({"a b! a b! a ! b a"}, options);
+  EXPECT_EQ(parts_of(*vocabulary, "ａ  b！"), (Lines{"ａ", "b", "！"}));  // wide forms fold, and runs of blanks
+}
+
+TEST(WordSpans, AreBytesBeforeFolding) {
+  VocabularyOptions options{"word", 100, 1};
+  EXPECT_EQ(parts_of(*train_vocabulary({"der Hund"}, options), " der  Hund"), (Lines{"der", "Hund"}));
+  options.lowercase = true;
+  const auto vocabulary = train_vocabulary({"der Hund"}, options);
+  EXPECT_EQ(parts_of(*vocabulary, "\u0130I DER hund"), (Lines{"\u0130I", "DER", "hund"}));  // one byte more, folded
+}
+
 TEST(SubwordSharing, OneVocabularyOfBothSidesEncodesBoth) {
   const ParallelText text = read_tsv_pairs(source_path("data/tatoeba-en-zh/valid.tsv.gz"));
   Lines both = text.source;

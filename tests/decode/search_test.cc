@@ -126,6 +126,67 @@ TEST(Search, WideBeamFindsTheBestOfAll) {
   EXPECT_EQ(completes.size(), 2u);
 }
 
+void expect_equal(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].tokens, b[i].tokens);
+    EXPECT_EQ(a[i].token_log_probabilities, b[i].token_log_probabilities);
+    EXPECT_EQ(a[i].score, b[i].score);
+  }
+}
+
+TEST(Search, AnObserverSeesTheStepsAndChangesNothing) {
+  const auto model = sharp_model(tiny_config(vocabulary, 2));
+  SearchOptions o = options_of(LengthNorm::average, 1, 3, 3, 6);
+  const auto unseen = search(*model, source, lengths, o);
+  std::vector<SearchStep> steps;
+  o.observer = [&](const SearchStep& step) { steps.push_back(step); };
+  const auto seen = search(*model, source, lengths, o);
+  for (size_t row = 0; row < 2; ++row) expect_equal(seen[row], unseen[row]);
+  std::vector<int64_t> lengths_seen(2);
+  for (const SearchStep& step : steps) {
+    EXPECT_EQ(step.length, ++lengths_seen.at(step.row));
+    EXPECT_DOUBLE_EQ(step.length_divisor, static_cast<double>(step.length));
+    EXPECT_LE(step.candidates.size(), 6u);
+    const auto by_total = [](const SearchCandidate& a, const SearchCandidate& b) { return a.total > b.total; };
+    EXPECT_TRUE(std::is_sorted(step.candidates.begin(), step.candidates.end(), by_total));
+    const auto live = std::count_if(step.candidates.begin(), step.candidates.end(),
+                                    [](const SearchCandidate& c) { return c.state == SearchCandidate::State::live; });
+    EXPECT_LE(live, 3);
+  }
+  EXPECT_GE(std::min(lengths_seen[0], lengths_seen[1]), 1);
+}
+
+TEST(Search, HypothesesBeginWithThePrefix) {
+  const auto model = sharp_model(tiny_config(vocabulary, 3));
+  for (const bool use_cache : {true, false}) {
+    SearchOptions o = options_of(LengthNorm::average, 1, 1296, 4, 4);
+    o.prefix = {5, 4};
+    o.use_cache = use_cache;
+    const auto results = search(*model, source, lengths, o);
+    for (Dim row = 0; row < 2; ++row) {
+      std::vector<Scored> all;
+      enumerate(*model, row, o, {}, all);
+      std::erase_if(all, [&](const Scored& s) {
+        return s.tokens.size() < 2 || !std::equal(o.prefix.begin(), o.prefix.end(), s.tokens.begin());
+      });
+      std::sort(all.begin(), all.end(), higher);
+      const auto& nbest = results[static_cast<size_t>(row)];
+      ASSERT_EQ(nbest.size(), 4u);
+      for (size_t i = 0; i < nbest.size(); ++i) expect_same(nbest[i], all[i]);
+    }
+  }
+}
+
+TEST(Search, APrefixTakesWordsOfTheVocabulary) {
+  const auto model = sharp_model(tiny_config(vocabulary));
+  for (const int32_t token : {-1, static_cast<int32_t>(vocabulary), pad_token, bos_token, eos_token}) {
+    SearchOptions o;
+    o.prefix = {token};
+    EXPECT_THROW(search(*model, source, lengths, o), ValueError) << token;
+  }
+}
+
 TEST(Search, FewerThanNbestWhereFewerArePossible) {
   const auto model = sharp_model(tiny_config(vocabulary));
   SearchOptions o = options_of(LengthNorm::none, 1, 100, 100, 2);
