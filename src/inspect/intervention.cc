@@ -6,7 +6,6 @@
 
 #include "glassformer/autograd/ops.h"
 #include "glassformer/base/random.h"
-#include "glassformer/decode/translator.h"
 #include "inspect/columns_silenced.h"
 #include "inspect/logit_rows.h"
 
@@ -14,16 +13,10 @@ namespace glass {
 
 namespace {
 
-// As long as a search without a limit of its own makes it, behind a prefix.
-SearchOptions greedy_options(const PairRecord& record, std::vector<int32_t> prefix) {
-  SearchOptions options;
-  options.max_length = search_limit(record.pair, prefix.size());
-  options.prefix = std::move(prefix);
-  return options;
-}
-
 std::vector<int32_t> greedy(const TranslationModel& model, const PairRecord& record, std::vector<int32_t> prefix = {}) {
-  const SearchOptions options = greedy_options(record, std::move(prefix));
+  SearchOptions options;
+  options.max_length = search_limit(model.config, record.pair, prefix.size());
+  options.prefix = std::move(prefix);
   return search(model, record.pair.source, record.pair.source_lengths, options)[0][0].tokens;
 }
 
@@ -233,8 +226,7 @@ Tensor one_row(const std::vector<int32_t>& tokens) {
 // Greedy search behind a prefix whose last row may be edited: from there on the cache remembers the edit.
 std::vector<int32_t> greedy_edited(const TranslationModel& model, const EditedModel& edited, const PairRecord& record,
                                    std::vector<int32_t> tokens) {
-  const int64_t limit = search_limit(record.pair, tokens.size());
-  const int64_t most = longest_source(model.config, limit);
+  const int64_t most = search_limit(model.config, record.pair, tokens.size());
   std::vector<int32_t> input = tokens;
   input.insert(input.begin(), bos_token);
   const Tensor memory = edited.memory();

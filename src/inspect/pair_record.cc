@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "glassformer/decode/translator.h"
 #include "inspect/answer.h"
 
 namespace glass {
@@ -42,7 +43,7 @@ BeamResult search_beam(const SavedTranslation& saved, const PairTokens& source, 
   SearchOptions& options = result.options;
   options.beam = options.nbest = question.beam;
   options.prefix = question.prefix;
-  options.max_length = search_limit(source, question.prefix.size());
+  options.max_length = search_limit(saved.model->config, source, question.prefix.size());
   options.observer = [&](const SearchStep& step) { result.record.add(step); };
   result.best = search(*saved.model, source.source, source.source_lengths, options)[0];
   options.observer = {};
@@ -92,9 +93,10 @@ void capture_attentions(const TranslationModel& model, PairRecord& record) {
 
 }  // namespace
 
-int64_t search_limit(const PairTokens& pair, size_t prefix) {
+int64_t search_limit(const TransformerConfig& config, const PairTokens& pair, size_t prefix) {
   const auto usual = static_cast<int64_t>(2 * pair.source.numel() + 10), before = static_cast<int64_t>(prefix);
-  return std::min(usual + before, static_cast<int64_t>(most_pair_tokens));
+  const int64_t most = longest_source(config, static_cast<int64_t>(most_pair_tokens)) - 1;
+  return std::max<int64_t>(1, std::min(usual + before, most));
 }
 
 int64_t PairRecord::bytes() const {

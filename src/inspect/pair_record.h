@@ -46,8 +46,9 @@ struct PairRecord {
 // The most tokens of a side: what is kept and computed grows with them, and with their square.
 inline constexpr size_t most_pair_tokens = 4400;
 
-// The most tokens of a hypothesis, EOS included: as many as a search allows by itself, behind a prefix of so many.
-int64_t search_limit(const PairTokens& pair, size_t prefix);
+// The most tokens of a hypothesis: as many as a search allows by itself, behind a prefix of so many, as long as the model
+// can then read them and EOS.
+int64_t search_limit(const TransformerConfig& config, const PairTokens& pair, size_t prefix);
 
 // Refuses a pair that is too long, or that the model cannot read.
 PairRecord record_pair(const SavedTranslation& saved, const PairQuestion& question);

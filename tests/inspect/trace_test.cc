@@ -47,6 +47,21 @@ TEST(Trace, HasEachTensorUnderItsPath) {
   EXPECT_FALSE(trace.has("decoder.layers.2.self_attn.query_heads"));
 }
 
+TEST(Trace, WhatIsLeftOutOrSummedUpTakesNoMemory) {
+  const SmallModel small;
+  const NoGrad values_only;
+  const Trace whole = Trace::record([&] { small.logits(); });
+  const Trace trace =
+      Trace::record([&] { small.logits(); }, {.left_out = {"encoder.*.weights"}, .summed_up = {"*.scores"}});
+  EXPECT_FALSE(trace.has("encoder.layers.0.self_attn.weights"));
+  EXPECT_TRUE(trace.entry("decoder.layers.0.self_attn.weights").value.defined());
+  const std::string path = "decoder.layers.1.cross_attn.scores";
+  EXPECT_FALSE(trace.entry(path).value.defined());
+  EXPECT_THROW(trace.at(path), InputError);
+  EXPECT_EQ(trace.entry(path).summary().numbers.max, whole.entry(path).summary().numbers.max);
+  EXPECT_EQ(trace.entry(path).summary().shape, (Shape{1, 3, 3, 4}));
+}
+
 TEST(Trace, PatternsFindPaths) {
   const SmallModel small;
   const NoGrad values_only;

@@ -23,9 +23,9 @@ class Module;
 bool path_matches(std::string_view pattern, std::string_view path);
 
 struct TraceOptions {
-  std::vector<std::string> patterns{"*"};  // what matches none of these is passed over
-  std::vector<std::string> left_out;       // so is what matches one of these
-  std::vector<std::string> summed_up;      // what matches one of these leaves statistics only, as if !keep_values
+  std::vector<std::string> patterns{"*"};   // what matches none of these is passed over
+  std::vector<std::string> left_out = {};   // so is what matches one of these
+  std::vector<std::string> summed_up = {};  // what matches one of these leaves statistics only, as if !keep_values
   // Otherwise only running statistics stay, one entry a path, so that a long run takes no more memory than a short one.
   bool keep_values = true;
   // Also the output of each operation, as "encoder.layers.0.self_attn.query.linear", in order with the taps. While
