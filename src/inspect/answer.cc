@@ -15,6 +15,12 @@ Json json_number(double value) {
   return value;
 }
 
+Json json_numbers(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(json_number(value));
+  return json;
+}
+
 Json json_shape(const Shape& shape) { return std::vector<Dim>(shape.begin(), shape.end()); }
 
 void put_statistics(const Statistics& s, Json& into) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "glassformer/inspect/inspector.h"
 #include "glassformer/inspect/statistics.h"
@@ -26,6 +27,7 @@ class Refusal : public std::runtime_error {
 
 // NaN and infinities as texts.
 Json json_number(double value);
+Json json_numbers(const std::vector<double>& values);
 Json json_shape(const Shape& shape);
 // "min", "max", "mean", "deviation", "non_finite", put into `into`; null where no number is finite.
 void put_statistics(const Statistics& statistics, Json& into);

@@ -121,9 +121,7 @@ Answer steps(const CapturedAttention& attention, Dim head) {
 }
 
 Json row_json(const Tensor& x, Dim head, Dim row) {
-  Json json = Json::array();
-  for (const double value : of_head(x, head).narrowed(0, row, row + 1).to_vector()) json.push_back(json_number(value));
-  return json;
+  return json_numbers(of_head(x, head).narrowed(0, row, row + 1).to_vector());
 }
 
 Answer cell(const CapturedAttention& attention, Dim head, const Question& question) {
@@ -140,10 +138,9 @@ Answer cell(const CapturedAttention& attention, Dim head, const Question& questi
             {"row_max", json_number(cell.row_max)},
             {"row_sum", json_number(cell.row_sum)},
             {"weight", json_number(cell.weight)},
-            {"rank", cell.allowed ? Json(cell.rank) : Json(nullptr)}};
-  json["context"] = Json::array();
-  for (const double x : cell.context) json["context"].push_back(json_number(x));
-  json["captured"] = row_json(attention.context, head, q);
+            {"rank", cell.allowed ? Json(cell.rank) : Json(nullptr)},
+            {"context", json_numbers(cell.context)},
+            {"captured", row_json(attention.context, head, q)}};
   return json_answer(json);
 }
 

@@ -16,7 +16,7 @@ Json model_summary(const std::string& path, const std::string& task, const Modul
                    const TransformerConfig& config, const ModelInfo& info);
 Answer answer_model(const Module& model);
 
-// --- a pair (answer_trace.cc)
+// --- a pair (answer_trace.cc, answer_tensor.cc, answer_beam.cc)
 PairQuestion pair_question(const std::string& body);
 std::string describe_pair(const SavedTranslation& saved, const PairRecord& record, const std::string& id);
 Answer answer_tensor(const PairRecord& record, const std::string& path, const Question& question);
