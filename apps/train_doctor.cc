@@ -14,6 +14,7 @@ void TrainDoctor::on_metrics(const StepMetrics& metrics) {
   if (!metrics.valid_nll) return;
   report(check_overfitting(history_));
   report(check_loss_history(history_));
+  report(check_update_sizes(history_));
 }
 
 void TrainDoctor::report(const Findings& findings) {

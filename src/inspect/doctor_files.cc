@@ -200,6 +200,7 @@ Findings diagnose_run(const std::string& directory) {
   const std::vector<StepMetrics> history = read_metrics((fs::path(directory) / "metrics.jsonl").string());
   Findings findings = check_overfitting(history);
   add(findings, check_loss_history(history));
+  add(findings, check_update_sizes(history));
   for (const char* name : {"model.safetensors", "best.safetensors"}) {
     const std::string path = (fs::path(directory) / name).string();
     std::error_code ignored;

@@ -26,6 +26,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& consequence
       {"gradient flow", {"first loss", "deadlocked attention", "no gradient"}},
       {"targets unshifted", {"first loss"}},
       {"learning rate", {"no warm-up"}},
+      {"update size", {"learning rate", "no warm-up", "divergence", "loss spikes", "exploding gradients"}},
       {"divergence", {"loss spikes", "exploding gradients"}},
       {"loss spikes", {"exploding gradients"}},
       {"split leak", {"duplicates"}}};

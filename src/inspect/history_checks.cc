@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "glassformer/inspect/metrics_file.h"
 
@@ -21,6 +22,17 @@ std::optional<double>* field_of(StepMetrics& m, const std::string& name) {
   if (name == "valid_bleu") return &m.valid_bleu;
   if (name == "valid_chrf") return &m.valid_chrf;
   return nullptr;
+}
+
+// "update_ratio.encoder.layers.0" and "grad_norm.encoder.layers.0"
+void take_part(StepMetrics& m, const std::string& name, double value) {
+  const size_t dot = name.find('.');
+  const std::string measure = name.substr(0, dot);
+  if (dot == std::string::npos || (measure != "grad_norm" && measure != "update_ratio")) return;
+  const std::string part = name.substr(dot + 1);
+  auto place = std::find_if(m.parts.begin(), m.parts.end(), [&](const PartMetrics& p) { return p.part == part; });
+  if (place == m.parts.end()) place = m.parts.insert(m.parts.end(), {part});
+  (measure == "grad_norm" ? place->grad_norm : place->update_ratio) = value;
 }
 
 struct Point {
@@ -47,6 +59,7 @@ std::vector<StepMetrics> read_metrics(const std::string& path) {
     metrics.step = line.step;
     for (const auto& [name, value] : line.values) {
       if (std::optional<double>* field = field_of(metrics, name)) *field = value;
+      take_part(metrics, name, value);
     }
   }
   return history;
@@ -209,6 +222,56 @@ Findings check_loss_history(const std::vector<StepMetrics>& history) {
   }
   find_exploding(series(history, &StepMetrics::grad_norm), findings);
   return without_consequences(findings);
+}
+
+// --- the size of updates
+
+namespace {
+
+// Of each part the median over the steps that tell.
+std::map<std::string, double> usual_updates(const std::vector<StepMetrics>& history) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (const StepMetrics& m : history) {
+    if (m.lr.value_or(0) <= 0) continue;  // no update is expected
+    for (const PartMetrics& part : m.parts) ratios[part.part].push_back(part.update_ratio);
+  }
+  std::map<std::string, double> usual;
+  for (auto& [part, values] : ratios) {
+    if (values.size() >= 3) usual[part] = median(std::move(values));
+  }
+  return usual;
+}
+
+Finding update_finding(const char* what, const std::string& part, double ratio, const char* cause, const char* remedy) {
+  Finding f;
+  f.check = "update size";
+  f.what = what;
+  f.places = {part};
+  f.evidence = {
+      {"change of the weights by one update, of their own size, the median", ratio, "1e-5 to 0.02 (usual 1e-3)"}};
+  f.cause = cause;
+  f.remedy = remedy;
+  return f;
+}
+
+}  // namespace
+
+Findings check_update_sizes(const std::vector<StepMetrics>& history) {
+  const std::map<std::string, double> usual = usual_updates(history);
+  if (usual.empty()) return {};
+  const auto smaller = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [least, most] = std::minmax_element(usual.begin(), usual.end(), smaller);
+  if (most->second > 0.02) {
+    return {update_finding("an update changes the weights by a large part of what they are", most->first, most->second,
+                           "a learning rate that is some ten times too high", "a lower train.lr, more warmup_steps")};
+  }
+  // All of them: a single part may rest, as an embedding of which few rows are in a batch.
+  if (most->second < 1e-5) {
+    return {update_finding("updates hardly change the weights", least->first, least->second,
+                           "a learning rate that is far too low",
+                           "a higher train.lr; 0.02 of the weights' rms is usual")};
+  }
+  return {};
 }
 
 }  // namespace glass

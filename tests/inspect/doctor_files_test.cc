@@ -175,6 +175,55 @@ TEST(DoctorHistory, NoProgress) {
   EXPECT_EQ(names(check_loss_history(history)), "no progress");
 }
 
+// Two layers whose updates are `ratio` of their weights, the second one's three times as large.
+std::vector<StepMetrics> history_with_updates(double ratio) {
+  auto history = healthy_history();
+  for (StepMetrics& m : history) {
+    if (m.loss) m.lr = 1e-3;
+    if (m.loss) m.parts = {{"encoder.layers.0", 1, ratio}, {"encoder.layers.1", 1, 3 * ratio}};
+  }
+  return history;
+}
+
+TEST(DoctorHistory, UpdatesOfTheUsualSizeGiveNothing) {
+  for (const double ratio : {1e-4, 1e-3, 6e-3}) EXPECT_TRUE(check_update_sizes(history_with_updates(ratio)).empty());
+  EXPECT_TRUE(check_update_sizes(healthy_history()).empty());  // a run that did not record them
+  auto resting = history_with_updates(0);
+  for (StepMetrics& m : resting) {
+    if (m.lr) m.lr = 0;
+  }
+  EXPECT_TRUE(check_update_sizes(resting).empty());
+}
+
+TEST(DoctorHistory, UpdatesThatAreTooLargeInOnePart) {
+  const Findings findings = check_update_sizes(history_with_updates(0.01));
+  EXPECT_EQ(names(findings), "update size");
+  EXPECT_EQ(findings[0].places, std::vector<std::string>{"encoder.layers.1"});
+  EXPECT_NEAR(findings[0].evidence[0].measured, 0.03, 1e-12);
+}
+
+TEST(DoctorHistory, UpdatesThatAreTooSmallEverywhere) {
+  EXPECT_EQ(names(check_update_sizes(history_with_updates(1e-6))), "update size");
+  auto history = history_with_updates(1e-6);
+  for (StepMetrics& m : history) {
+    if (m.lr) m.parts[1].update_ratio = 1e-3;
+  }
+  EXPECT_TRUE(check_update_sizes(history).empty());  // one part may rest
+}
+
+TEST(DoctorHistory, PartsAreReadFromAFile) {
+  const TemporaryFolder folder;
+  const auto history = read_metrics(folder.put(
+      "metrics.jsonl",
+      R"({"step":5,"loss":2,"lr":0.1,"grad_norm":3,"grad_norm.encoder.layers.0":2,"update_ratio.encoder.layers.0":0.5})"
+      "\n"));
+  ASSERT_EQ(history[0].parts.size(), 1u);
+  EXPECT_EQ(history[0].parts[0].part, "encoder.layers.0");
+  EXPECT_EQ(history[0].parts[0].grad_norm, 2);
+  EXPECT_EQ(history[0].parts[0].update_ratio, 0.5);
+  EXPECT_EQ(*history[0].grad_norm, 3);
+}
+
 TEST(DoctorHistory, IsReadFromAFile) {
   const TemporaryFolder folder;
   const auto history = read_metrics(

@@ -19,4 +19,8 @@ Findings check_overfitting(const std::vector<StepMetrics>& history);
 // over its median.
 Findings check_loss_history(const std::vector<StepMetrics>& history);
 
+// "update size": what an update changes of a part's weights, beside them, is usually far too much in some part or far
+// too little in all.
+Findings check_update_sizes(const std::vector<StepMetrics>& history);
+
 }  // namespace glass
