@@ -12,6 +12,17 @@ namespace {
 
 constexpr int failure = 1, bad_input = 2;
 
+// A first word that is no command is said by name.
+std::string parse_error_text(const CLI::App& app, const CLI::Error& error, const std::string& first) {
+  const bool is_word = !first.empty() && first[0] != '-';
+  if (!is_word || !app.get_subcommands().empty() || error.get_exit_code() == 0) {
+    return std::string("glassformer: ") + error.what() + "; see --help\n";
+  }
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) known += (known.empty() ? "" : ", ") + command->get_name();
+  return "glassformer: there is no command \"" + first + "\"; there are " + known + "\n";
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Trains, runs and explains Transformers on ordinary CPUs.", "glassformer");
   app.set_version_flag("--version", version_text, "Version, instruction set, threads and libraries");
@@ -23,8 +34,8 @@ int run(int argc, char** argv) {
   app.add_option("--threads", thread_count, "Threads to use (default: the cores there are)")
       ->check(CLI::Range(1, 4096));
   app.fallthrough();
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string("glassformer: ") + error.what() + "; see --help\n";
+  app.failure_message([first = std::string(argc > 1 ? argv[1] : "")](const CLI::App* parsed, const CLI::Error& error) {
+    return parse_error_text(*parsed, error, first);
   });
   Action action;
   add_train(app, action);

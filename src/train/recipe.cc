@@ -237,6 +237,21 @@ struct Unset {
   }
 };
 
+// A value given by --set, as {value = …}. What is no TOML is a text, so that the error says what the key takes.
+toml::table value_table(const std::string& value, bool is_text, const std::string& where) {
+  const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'');
+  if (!is_text || quoted) {
+    try {
+      return parse_toml("value = " + value, where);
+    } catch (const InputError&) {
+      if (quoted) throw;
+    }
+  }
+  toml::table table;
+  table.insert("value", value);
+  return table;
+}
+
 }  // namespace
 
 void set_in_recipe(Recipe& recipe, const std::string& assignment) {
@@ -247,13 +262,7 @@ void set_in_recipe(Recipe& recipe, const std::string& assignment) {
   const RecipeKey& key = find_key(path, where);
   if (value.empty() && std::visit(Unset(), key.slot(recipe))) return;
   const bool is_text = std::holds_alternative<std::string*>(key.slot(recipe));
-  const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'');
-  toml::table table;
-  if (is_text && !quoted) {
-    table.insert("value", value);
-  } else {
-    table = parse_toml("value = " + value, where);
-  }
+  const toml::table table = value_table(value, is_text, where);
   if (table.size() != 1) throw InputError(where + ": one key at a time");
   std::visit(Assign(key, *table.get("value"), where), key.slot(recipe));
 }

@@ -75,6 +75,7 @@ RunFiles::RunFiles(std::string directory) : directory_(std::move(directory)) {
   if (directory_.empty()) throw InputError("the run's folder has no name; give one by --out");
   std::error_code error;
   const fs::path averages = fs::path(directory_) / averages_name;
+  is_new_ = !fs::exists(directory_, error);
   fs::create_directories(averages, error);
   if (error) throw SystemError(directory_ + ": the folder cannot be made: " + error.message());
   lock();
@@ -89,7 +90,16 @@ std::string RunFiles::average(int64_t step) const {
 }
 
 RunFiles::~RunFiles() {
+  if (is_new_ && !begun_) remove_if_new();
   if (state_file_ >= 0) close(state_file_);
+}
+
+// What a run that was refused would leave; nothing that holds anything.
+void RunFiles::remove_if_new() const {
+  std::error_code ignored;
+  fs::remove(path(state_name), ignored);
+  fs::remove(path(averages_name), ignored);
+  fs::remove(directory_, ignored);
 }
 
 void RunFiles::lock() {
@@ -111,8 +121,13 @@ void RunFiles::write_state(const std::string& state) {
   if (!good) throw SystemError(path(state_name) + ": cannot be written: " + std::strerror(errno));
 }
 
-void RunFiles::begin() { write_state(unfinished); }
+void RunFiles::begin() {
+  write_state(unfinished);
+  begun_ = true;
+}
 void RunFiles::finish() { write_state(finished); }
+
+bool RunFiles::holds_finished_run() const { return found_state_ == finished; }
 
 void RunFiles::require_free() const {
   std::error_code ignored;

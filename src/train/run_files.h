@@ -12,8 +12,8 @@ namespace glass {
 // has come to its end.
 class RunFiles {
  public:
-  // Makes the folder, and removes what a killed run left half-written in it. Throws SystemError if that cannot be done,
-  // InputError for no folder's name, or one in which another process trains.
+  // Makes the folder, which goes again if no run begins in it, and removes what a killed run left half-written in it.
+  // Throws SystemError if that cannot be done, InputError for no folder's name, or one in which another process trains.
   explicit RunFiles(std::string directory);
   ~RunFiles();
   RunFiles(const RunFiles&) = delete;
@@ -28,6 +28,8 @@ class RunFiles {
   // Throws InputError if a new run would destroy something: a run that stopped before its end, or files that are no
   // run's.
   void require_free() const;
+  // Whether the folder holds a run that has come to its end, which the next one replaces.
+  bool holds_finished_run() const;
   // From here on the folder holds a run that has not come to its end.
   void begin();
   void finish();
@@ -43,9 +45,11 @@ class RunFiles {
 
  private:
   void lock();
+  void remove_if_new() const;
   void write_state(const std::string& state);
 
   std::string directory_;
+  bool is_new_ = false, begun_ = false;
   int state_file_ = -1;
   std::string found_state_;  // what the folder said when it was opened; empty if it was no run's
   uint64_t metrics_size_ = 0;

@@ -83,6 +83,7 @@ class Trainer {
     observer_.on_note(fmt::format("{} parameters; products with weights in {}", parameters_.count(), numbers));
     if (state_.step == 0) {
       preflight();
+      if (files_.holds_finished_run()) observer_.on_note("the finished run in this folder is replaced");
       files_.clear();  // only now: data or a model that do not work cost an earlier run nothing
     }
     files_.begin();

@@ -65,6 +65,7 @@ grep -q '</svg>' map.svg || fail "no picture of attention"
 expect 0 '' "$program" explain "b a" --model $model --attention decoder --layer 0 --head 1 --step 3
 grep -q 'decoder.layers.0.self_attn, head 1 of 2' out || { fail "explain of a model"; cat out; }
 "$program" explain "b a" "y x" --model $model --json | grep -q '"path": "decoder.layers.0.cross_attn"' || fail "explain --json"
+expect 2 'no command "tranlate"; there are train, translate' "$program" tranlate --model $model
 expect 2 'no head 7' "$program" explain "a b" --head 7
 expect 2 'excludes' "$program" explain "a b" --model $model --mask causal
 

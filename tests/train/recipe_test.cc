@@ -173,7 +173,9 @@ TEST(Recipe, WrongTypesAndRangesAreNamed) {
   expect_contains(parse_error("[train]\nbetas = 0.9\n"), "train.betas takes a list in brackets");
   expect_contains(parse_error("[train]\nbetas = [0.9, 2]\n"), "train.betas is 2; use a number from");
   expect_contains(parse_error("[train\n"), "r.toml:1: not TOML");
-  expect_contains(set_error("train.lr=fast"), "--set train.lr=fast");
+  expect_contains(set_error("train.lr=fast"), "--set train.lr=fast: train.lr takes a number");
+  expect_contains(set_error("train.betas=[0.9"), "train.betas takes a list in brackets");
+  expect_contains(set_error("data.pairs=\"a\\q\""), "not TOML");
 }
 
 TEST(Recipe, KeysThatDoNotFitTogetherAreFoundEarly) {

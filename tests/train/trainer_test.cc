@@ -299,6 +299,29 @@ TEST(Trainer, ForecastsBesideNaiveBaselines) {
   EXPECT_EQ(load_forecast(result.model_path).setup.columns, recipe.data.columns);
 }
 
+TEST(Trainer, ARunThatDoesNotBeginLeavesNoFolder) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.data.pairs = folder / "nowhere.tsv";
+  Recorder recorder;
+  EXPECT_THROW(train(recipe, {folder / "run"}, recorder), Error);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  std::filesystem::create_directory(folder / "own");  // but the user's own stays
+  EXPECT_THROW(train(recipe, {folder / "own"}, recorder), Error);
+  EXPECT_TRUE(std::filesystem::exists(folder / "own"));
+}
+
+TEST(Trainer, SaysThatAFinishedRunIsReplaced) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.steps = 1;
+  Recorder first, second;
+  train(recipe, {folder / "run"}, first);
+  train(recipe, {folder / "run"}, second);
+  EXPECT_EQ(first.notes.find("is replaced"), std::string::npos);
+  EXPECT_NE(second.notes.find("the finished run in this folder is replaced"), std::string::npos) << second.notes;
+}
+
 TEST(Trainer, RefusesWhatItCannotDo) {
   const TemporaryFolder folder;
   Recipe recipe = small_translation(folder);
