@@ -88,7 +88,7 @@ grep -q '^unequal lines' out || { fail "doctor of unequal files"; cat out; }
 expect 0 '' "$program" doctor --set train.steps=100 --set model.task=forecast
 "$program" doctor --model $model --source source.txt --target target.txt > out; status=$?  # other sets, other last digits
 [ $status -eq 0 ] || [ $status -eq 3 ] || fail "doctor of a model"
-expect 2 'holds no line\|cannot be read' "$program" doctor --run "$folder"
+expect 2 'cannot be opened; name the folder of a run' "$program" doctor --run "$folder"
 "$program" doctor --run run > out; status=$?
 [ $status -eq 0 ] || [ $status -eq 3 ] || fail "doctor of a run"
 sed 's/"loss":[0-9.]*/"loss":9/' run/metrics.jsonl > flat; mkdir flat_run; cp flat flat_run/metrics.jsonl
