@@ -22,6 +22,7 @@ mount --bind /dev "$root/dev"
 mount -t devpts devpts "$root/dev/pts"
 mount -t proc proc "$root/proc"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
+[ ! -e /etc/npmrc ] || cp /etc/npmrc "$root/etc/"  # a registry of one's own serves there too
 echo "deb $mirror $release main" > "$root/etc/apt/sources.list"
 
 mkdir -p "$root/glassformer"
