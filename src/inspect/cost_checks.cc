@@ -4,8 +4,51 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+
+#include "glassformer/autograd/autograd.h"
+#include "glassformer/base/random.h"
+#include "glassformer/nn/parameter_store.h"
+#include "glassformer/train/trainer.h"
 
 namespace glass {
+
+namespace {
+
+double seconds_of_update(TrainingTask& task, int64_t batch, Precision precision) {
+  const auto start = std::chrono::steady_clock::now();
+  const RandomScope random({1, 1, 0});
+  const PrecisionScope multiply_in(precision);
+  backward(task.loss(batch).loss);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+int64_t updates_of(const Recipe& r, int64_t batches) {
+  if (r.train.steps) return *r.train.steps;
+  return r.train.epochs ? *r.train.epochs * batches / std::max<int64_t>(1, r.train.accumulate) : 0;
+}
+
+}  // namespace
+
+std::string RunCost::text() const {
+  std::string text = fmt::format("an update takes about {:.2f} s here and {:.2f} GB", update_seconds, peak_bytes / 1e9);
+  if (updates == 0) return text;
+  return text + fmt::format("; the run's {} about {:.0f} minutes, validation apart", updates,
+                            std::max(1.0, update_seconds * static_cast<double>(updates) / 60));
+}
+
+RunCost predict_run(TrainingTask& task, const Recipe& recipe) {
+  const int64_t batches = task.begin_epoch(0);
+  const Precision precision = training_precision(recipe);
+  const ParameterStore parameters(task.module());
+  task.module().train(true);
+  reset_peak_memory();
+  seconds_of_update(task, batches / 2, precision);  // fills the allocator
+  const double seconds = seconds_of_update(task, batches / 2, precision);
+  task.module().train(false);
+  return {seconds * static_cast<double>(recipe.train.accumulate), static_cast<double>(memory_use().peak),
+          updates_of(recipe, batches)};
+}
 
 StepMemory predict_memory(const TransformerConfig& c, const StepShape& s) {
   constexpr double bytes = 4, with_gradient = 2;

@@ -17,7 +17,7 @@ namespace {
 
 void add(Findings& findings, const Findings& more) { findings.insert(findings.end(), more.begin(), more.end()); }
 
-void say(const DoctorNotes& note, const char* text) {
+void say(const DoctorNotes& note, const std::string& text) {
   if (note) note(text);
 }
 
@@ -115,6 +115,7 @@ Findings diagnose_translation_recipe(const Recipe& recipe, bool try_learning, co
   say(note, "making the vocabularies");
   const auto task = make_task(recipe, nullptr);
   SavedTranslation saved = translation_from(task->contents({}), "recipe");
+  say(note, predict_run(*task, recipe).text());
   add(findings, check_vocabularies(saved, training, "training"));
   if (validation.size() > 0) add(findings, check_vocabularies(saved, validation, "validation"));
   add(findings, check_memory(saved.model->config, largest_step(recipe), physical_memory()));

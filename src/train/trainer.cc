@@ -44,18 +44,12 @@ struct UpdateSums {
   }
 };
 
-// bf16 in software gives the same numbers slowly, so it is never chosen, but obeyed.
-Precision chosen_precision(const Recipe& r) {
-  if (r.train.precision == "auto") return has_bf16_products() ? Precision::bf16 : Precision::f32;
-  return r.train.precision == "bf16" ? Precision::bf16 : Precision::f32;
-}
-
 class Trainer {
  public:
   Trainer(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer, RunFiles& files,
           const SafeTensors* resumed)
       : recipe_(recipe),
-        precision_(chosen_precision(recipe)),
+        precision_(training_precision(recipe)),
         options_(options),
         observer_(observer),
         files_(files),
@@ -325,6 +319,12 @@ ScheduleOptions schedule_options(const Recipe& r) {
                             : t.schedule == "cosine" ? Schedule::cosine
                                                      : Schedule::inverse_sqrt;
   return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(0)};
+}
+
+// bf16 in software gives the same numbers slowly, so it is never chosen, but obeyed.
+Precision training_precision(const Recipe& r) {
+  if (r.train.precision == "auto") return has_bf16_products() ? Precision::bf16 : Precision::f32;
+  return r.train.precision == "bf16" ? Precision::bf16 : Precision::f32;
 }
 
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer) {

@@ -75,6 +75,7 @@ awk 'NR % 6 != 0' distinct.tsv > good.tsv; awk 'NR % 6 == 0' distinct.tsv > held
 sound=(--set data.pairs=good.tsv --set data.valid_pairs=held.tsv "${small[@]}" --set data.min_frequency=1 --set train.lr=0.002
        --set train.warmup_steps=200)
 expect 0 'by heart' "$program" doctor --set train.steps=100 "${sound[@]}"
+grep -q "an update takes about .*; the run's 100 about" err || { fail "doctor says no time"; cat err; }
 grep -q 'no finding' out || { fail "doctor of a sound recipe"; cat out; }
 expect 3 '' "$program" doctor --set train.steps=100 "${sound[@]}" --set model.attention_scale=none --json --skip-learning
 grep -q '"check": "score scale"' out && [ "$(grep -c '"check"' out)" = 1 ] || { fail "doctor without the scale"; cat out; }

@@ -1,8 +1,11 @@
 // What a training step takes, before it is tried.
 #pragma once
 
+#include <string>
+
 #include "glassformer/inspect/finding.h"
 #include "glassformer/models/config.h"
+#include "glassformer/train/task.h"
 
 namespace glass {
 
@@ -23,5 +26,15 @@ StepMemory predict_memory(const TransformerConfig& config, const StepShape& shap
 Findings check_memory(const TransformerConfig& config, const StepShape& shape, double available);
 // Physical memory of this machine.
 double physical_memory();
+
+// What a run will take on this machine, from one update that is measured: a batch from the middle of
+// an epoch, whose batches come in no order of length, forward and backward. Moves the module's parameters into a
+// ParameterStore, as training does.
+struct RunCost {
+  double update_seconds = 0, peak_bytes = 0;
+  int64_t updates = 0;  // of the whole run; 0 if only its minutes are known
+  std::string text() const;
+};
+RunCost predict_run(TrainingTask& task, const Recipe& recipe);
 
 }  // namespace glass

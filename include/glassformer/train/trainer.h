@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "glassformer/autograd/precision.h"
 #include "glassformer/train/optimizer.h"
 #include "glassformer/train/recipe.h"
 
@@ -68,6 +69,9 @@ TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserv
 
 // The learning rate's schedule, as the recipe says.
 ScheduleOptions schedule_options(const Recipe& recipe);
+
+// What products with weights are computed in: the recipe's choice, or for "auto" bf16 where the processor has it.
+Precision training_precision(const Recipe& recipe);
 
 // The recipe of a run that is to go on.
 Recipe recipe_of_run(const std::string& directory);
