@@ -85,7 +85,7 @@ namespace {
 // Of one head, means over its rows with two keys or more.
 struct HeadEntropy {
   double ratio = 0;     // entropy / ln(keys)
-  double expected = 0;  // 1 − σ²/(2 ln(keys)) for the scores' deviation σ in the row
+  double expected = 0;  // 1 − σ²/(2 ln(keys)) for the scores' deviation σ in the row; below 0 where σ is large
   double rows = 0;
 };
 
@@ -152,8 +152,9 @@ Finding deadlocked(const std::string& path, bool even, const HeadEntropy& head) 
   f.what = even ? "every head spreads its weight evenly: attention is a mean over all keys"
                 : "every head puts all its weight on one key: no gradient reaches the scores";
   f.places = {path};
-  f.evidence = {{"entropy over ln(keys)", head.ratio,
-                 fmt::format("between 0.05 and 0.999; {:.4f} by the deviation of the scores", head.expected)}};
+  f.evidence = {
+      {"entropy over ln(keys)", head.ratio,
+       fmt::format("between 0.05 and 0.999; {:.4f} by the deviation of the scores", std::max(0.0, head.expected))}};
   f.cause = even ? "queries or keys that are zero or far too small, or one input for all positions"
                  : "scores that are far too large: wide weights, no norm before attention, or a sharpened softmax";
   f.remedy = even ? "look at the initial values of query and key, and at what attention receives"
