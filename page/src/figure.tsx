@@ -4,7 +4,7 @@ import { short } from './format';
 import { go } from './selection';
 import type { Module } from './types';
 
-export const boxWidth = 230;
+export const boxWidth = 244;
 const heights: Record<Box['kind'], number> = { embedding: 46, attention: 46, norm: 26, feed_forward: 46, linear: 46, softmax: 28, add: 22, position: 22 };
 const gap = 24;
 
