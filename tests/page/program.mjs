@@ -34,10 +34,12 @@ export class Program {
     return JSON.parse(await this.output(...args, '--json'));
   }
 
-  // A model of two layers that reads a, b, c and writes x, y, z; the same numbers each time. The folder of its run.
-  async train() {
+  // A model of two layers, unless changed, that reads a, b, c and writes x, y, z; the same numbers each time. The folder
+  // of its run.
+  async train(changes = {}) {
     await writeFile(join(this.folder, 'pairs.tsv'), pairs);
-    await this.output('train', '--out', 'run', '--doctor', 'off', ...Object.entries(recipe).flatMap(([name, value]) => ['--set', `${name}=${value}`]));
+    const settings = Object.entries({ ...recipe, ...changes }).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+    await this.output('train', '--out', 'run', '--doctor', 'off', ...settings);
     return join(this.folder, 'run');
   }
 
