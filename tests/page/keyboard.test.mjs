@@ -83,7 +83,7 @@ export default {
     await page.keyboard.press('Enter');
     await panel(page, 'Softmax').locator('.matrix-table td').first().waitFor();
     assert.equal(await button.innerText(), 'show as map');
-    await tabTo(page, panel(page, 'Softmax').getByRole('region'), 'Shift+Tab');
+    await tabTo(page, panel(page, 'Softmax').getByRole('region'), 'Shift+Tab');  // to scroll it
   }),
 
   'a head found by its measure, and locked': (lab) => lab.page({ at: address('heads', { stack: 'encoder' }) }, async (page) => {
@@ -126,7 +126,7 @@ export default {
 
   'a head dropped': (lab) => lab.page({ at: address('attention', { stack: 'cross', layer: 1, head: 0 }) }, async (page) => {
     await settled(page);
-    await tabTo(page, page.getByRole('button', { name: 'Drop it' }));
+    await tabTo(page, page.getByRole('button', { name: 'Drop it' }), 'Shift+Tab');  // from the end, which is nearer
     await page.keyboard.press('Enter');
     await textOf(page.locator('.what-if .before-after'));
     await spoken(page, /^head 0 of layer 1 dropped: loss/);

@@ -37,12 +37,13 @@ export class Lab {
     return response.headers.get('content-type').startsWith('application/json') ? response.json() : response.arrayBuffer();
   };
 
-  // Pages of a kind share a context, which spares a process each.
+  // Pages of a kind share a context, and by one that stays open the process that draws them.
   async #context(settings) {
     const key = JSON.stringify(settings);
     if (!this.contexts.has(key)) {
       const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...settings });
       context.setDefaultTimeout(30000);
+      if (!settings.offline) await (await context.newPage()).goto(`${this.url}api/v1/meta`);
       this.contexts.set(key, context);
     }
     return this.contexts.get(key);
