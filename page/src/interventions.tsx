@@ -63,7 +63,7 @@ export function Interventions({ trace, info, names }: Props) {
   const busy = state !== null && 'busy' in state;
   if (isReport()) return null;
   return (
-    <Panel title="What if" about="Change the model's working for this sentence, decode again, and compare." class="what-if">
+    <Panel title="What if" about="Change the model's working for this sentence, decode it again greedily, a token at a time, and compare." class="what-if">
       <div class="what-if-forms">
         <fieldset disabled={busy}>
           <legend>Drop this head</legend>
