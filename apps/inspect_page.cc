@@ -59,6 +59,7 @@ InspectorOptions inspector_options(const PageOptions& o) {
 
 int serve_page(const PageOptions& o) {
   if (o.sources.size() > 1) throw InputError("inspect: the page begins with one sentence; give one --source");
+  if (o.host.empty()) throw InputError("inspect: --host is empty, which would be every address; 0.0.0.0 says so");
   Inspector inspector(inspector_options(o));
   PageServer server(inspector, {o.host, o.port, o.run});
   for (const std::string& source : o.sources) trace_sentence(inspector, source, o.target);

@@ -37,6 +37,7 @@ const httplib::Headers common_headers{
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Accept-Ranges", "none"},
 };
 
 std::string error_text(const std::string& what) {
@@ -65,6 +66,13 @@ void explain_error(const Request& /*request*/, Response& response) {
       response.status == 413 ? "the request is larger than 1 MB, or than 8 KB and not of Content-Type: application/json"
                              : "the request is not understood; see docs/inspector-api.md";
   response.set_content(error_text(what), "application/json");
+}
+
+// Before its body is read: the library counts only bodies of a known length against the limit.
+httplib::Server::HandlerResponse refuse_unmeasured(const Request& request, Response& response) {
+  if (!request.has_header("Transfer-Encoding")) return httplib::Server::HandlerResponse::Unhandled;
+  send_error(response, 411, "a request says how long it is: Content-Length, not Transfer-Encoding");
+  return httplib::Server::HandlerResponse::Handled;
 }
 
 void send_file(const Request& request, Response& response, const PageFile& file) {
@@ -120,6 +128,7 @@ class EventStream {
   // Sends what is new, or waits for a moment; with `last`, all that is left, and ends. False once the listener has
   // gone.
   bool step(httplib::DataSink& sink, bool last) {
+    if (!sink.is_writable()) return false;  // a page that was closed keeps no place from another
     std::string text = begun_ ? events_.next() : "retry: 2000\n\n" + events_.next();
     if (last) text += events_.next();  // after the lines, the end
     const auto now = std::chrono::steady_clock::now();
@@ -202,7 +211,12 @@ bool PageServer::State::refuse(const Request& request, Response& response) const
   return true;
 }
 
+// A part that is asked for is not sent: an answer is small, and the library would read past its end for one that is not
+// there. The request is the library's own, which it hands out as const.
+void send_whole(const Request& request) { const_cast<Request&>(request).ranges.clear(); }
+
 void PageServer::State::answer(const Request& request, Response& response) {
+  send_whole(request);
   if (refuse(request, response)) return;
   try {
     if (!request.path.starts_with(api)) return send_page(request, response);
@@ -242,6 +256,7 @@ PageServer::PageServer(Inspector& inspector, ServerOptions options)
   http.set_tcp_nodelay(true);
   http.set_payload_max_length(most_body);
   http.set_default_headers(common_headers);
+  http.set_pre_routing_handler(refuse_unmeasured);
   http.set_error_handler(httplib::Server::Handler(explain_error));
   const auto answer = [state = state_.get()](const Request& request, Response& response) {
     state->answer(request, response);

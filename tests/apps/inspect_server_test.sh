@@ -120,6 +120,11 @@ for origin in http://evil.example null "https://127.0.0.1:$port"; do
   get api/v1/traces -d '{"source": "a"}' -H "Origin: $origin"; expect 403 "Origin $origin"; says 'own page'
 done
 get api/v1/traces -d '{"source": "a"}' -H "Origin: ${url%/}"; expect 200 "its own Origin"
+for range in 0-3 100000-100100 0-99999999 100000- -99999999 0-1,3-4; do  # of an answer there is all or nothing
+  get api/v1/traces/1; cp body whole; get api/v1/traces/1 -H "Range: bytes=$range"; expect 200 "a range, $range"
+  cmp -s whole body || fail "the answer to a range, $range, is not all of it"
+done
+get api/v1/traces -d '{"source": "a"}' -H 'Transfer-Encoding: chunked'; expect 411 "a body of unknown length"; says Content-Length
 head -c 1100000 /dev/zero | tr '\0' ' ' > large
 for type in application/json application/x-www-form-urlencoded; do
   get api/v1/traces --data-binary @large -H "Content-Type: $type"; expect 413 "a body of over 1 MB"; says '"error"'
@@ -161,6 +166,12 @@ echo unfinished > live/run.state
 curl -s -N -m 60 "${url}api/v1/run/events" > events &
 listener=$!
 wait_for grep -q retry events
+for _ in $(seq 12); do  # pages that were closed again
+  curl -s -N "${url}api/v1/run/events" > closed & closed=$!
+  wait_for grep -q . closed; grep -q retry closed || fail "a listener is refused for those that have gone"
+  kill $closed; wait $closed 2> /dev/null; rm closed
+  sleep 0.3
+done
 kill -TERM "$server"; wait "$server"; got=$?; [ $got -eq 0 ] || fail "SIGTERM ends with $got"
 wait $listener || fail "a listener is cut off where the server ends"
 
@@ -168,6 +179,7 @@ wait $listener || fail "a listener is cut off where the server ends"
 "$program" inspect > out 2> err; [ $? -eq 2 ] && grep -q 'name the model' err || fail "inspect of nothing"
 "$program" inspect --source a --run plain > out 2> err; [ $? -eq 2 ] && grep -q 'name the model' err || fail "no model to read a sentence"
 "$program" inspect --model $model --host 192.0.2.1 --port 0 > out 2> err; [ $? -eq 1 ] && grep -q 'address of this machine' err || fail "another machine's address"
+timeout 60 "$program" inspect --model $model --host "" --port 0 > out 2> err; [ $? -eq 2 ] && grep -q 'host is empty' err || fail "an empty address"
 "$program" inspect --model $model --report r.html > out 2> err; [ $? -eq 2 ] && grep -q 'at least one' err || fail "a report of nothing"
 
 # --- a report
