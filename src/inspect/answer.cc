@@ -32,6 +32,14 @@ void put_statistics(const Statistics& s, Json& into) {
   into["non_finite"] = s.non_finite;
 }
 
+Json json_of_body(const std::string& body) {
+  constexpr int deepest = 8;
+  return Json::parse(body, [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+    if (depth > deepest) refuse_question("the question's body has lists in lists in lists; none takes so many");
+    return true;
+  });
+}
+
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Answer json_answer(const Json& json) { return {200, "application/json", text_of(json)}; }

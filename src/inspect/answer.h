@@ -32,6 +32,9 @@ Json json_shape(const Shape& shape);
 // "min", "max", "mean", "deviation", "non_finite", put into `into`; null where no number is finite.
 void put_statistics(const Statistics& statistics, Json& into);
 
+// A question's body. Refuses one that goes deeper than any that is understood, since values are read, copied and
+// written by recursion.
+Json json_of_body(const std::string& body);
 std::string text_of(const Json& json);
 Answer json_answer(const Json& json);
 Answer error_answer(int status, const std::string& why);

@@ -138,7 +138,7 @@ Answer cell(const CapturedAttention& attention, Dim head, const Question& questi
             {"row_max", json_number(cell.row_max)},
             {"row_sum", json_number(cell.row_sum)},
             {"weight", json_number(cell.weight)},
-            {"rank", cell.allowed ? Json(cell.rank) : Json(nullptr)},
+            {"rank", cell.rank > 0 ? Json(cell.rank) : Json(nullptr)},
             {"context", json_numbers(cell.context)},
             {"captured", row_json(attention.context, head, q)}};
   return json_answer(json);
@@ -148,7 +148,7 @@ Answer of_one_head(const CapturedAttention& attention, Dim head, const std::stri
   if (what == "weights" || what == "scores") return matrix(attention, head, what == "weights", question);
   if (what == "steps") return steps(attention, head);
   if (what == "cell") return cell(attention, head, question);
-  refuse_unknown("of a head there are weights, scores, steps and cell, not \"" + what + "\"");
+  refuse_unknown("of a head there are weights, scores, steps and cell, not \"" + what.substr(0, 40) + "\"");
 }
 
 // The layer or head of this number.
@@ -166,7 +166,7 @@ AttentionKind attention_kind(const std::string& name) {
   for (const auto& [known, kind] : kinds()) {
     if (name == known) return kind;
   }
-  refuse_unknown("there is no attention \"" + name + "\"; use encoder, decoder or cross");
+  refuse_unknown("there is no attention \"" + name.substr(0, 40) + "\"; use encoder, decoder or cross");
 }
 
 const char* attention_name(AttentionKind kind) {

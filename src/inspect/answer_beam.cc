@@ -47,8 +47,8 @@ Answer answer_beam(const SavedTranslation& saved, const PairRecord& record) {
   json["best"] = Json::array();
   for (const Hypothesis& best : beam.best) {
     json["best"].push_back({{"text", saved.target->decode(best.tokens)},
-                            {"score", best.score},
-                            {"log_probability", best.log_probability},
+                            {"score", json_number(best.score)},
+                            {"log_probability", json_number(best.log_probability)},
                             {"divisor", best.length_divisor},
                             {"complete", best.complete},
                             {"nodes", beam.record.nodes_of(best)}});

@@ -111,7 +111,7 @@ Comparison compare(const Vocabulary& vocabulary, const PairRecord& record, const
 }  // namespace
 
 Answer answer_intervention(SavedTranslation& saved, const PairRecord& record, const std::string& body) {
-  const Json question = Json::parse(body);
+  const Json question = json_of_body(body);
   if (!question.is_object()) refuse_question("a change is an object, as {\"change\": \"drop_head\", ...}");
   const ChangedOutput output = changed(*saved.model, record, question);
   const Comparison comparison = compare(*saved.target, record, output.logits);

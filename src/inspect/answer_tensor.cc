@@ -89,7 +89,8 @@ Answer tensor_file(const Tensor& part) {
 }  // namespace
 
 Answer answer_tensor(const PairRecord& record, const std::string& path, const Question& question) {
-  if (!record.trace.has(path)) refuse_unknown("the trace has no tensor \"" + path + "\"; GET traces/{id} lists them");
+  if (!record.trace.has(path))
+    refuse_unknown("the trace has no tensor \"" + path.substr(0, 80) + "\"; GET traces/{id} lists them");
   const TraceEntry& entry = record.trace.entry(path);
   const Tensor whole = entry.value.defined() ? entry.value : made_again(record, path);
   const auto slice = question.query.find("slice"), form = question.query.find("as");

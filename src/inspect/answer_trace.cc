@@ -25,7 +25,7 @@ std::vector<int32_t> prefix_in(const Json& json) {
 }  // namespace
 
 PairQuestion pair_question(const std::string& body) {
-  const Json json = Json::parse(body);
+  const Json json = json_of_body(body);
   if (!json.is_object() || !json.contains("source")) refuse_question("a trace takes {\"source\": \"A sentence.\"}");
   PairQuestion question;
   question.source = json.at("source").get<std::string>();

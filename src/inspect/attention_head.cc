@@ -73,7 +73,8 @@ AttentionCell attention_cell(const CapturedAttention& attention, Dim head, Dim q
   for (double& x : weights) x /= cell.row_sum;
   if (cell.allowed) {
     cell.weight = weights[static_cast<size_t>(key_row)];
-    cell.rank = 1 + std::count_if(scores.begin(), scores.end(), [&](double other) { return other > cell.score; });
+    const auto higher = std::count_if(scores.begin(), scores.end(), [&](double other) { return other > cell.score; });
+    if (!std::isnan(cell.weight)) cell.rank = 1 + higher;
   }
   cell.context = mixed(weights, of_head(attention.value, head));
   return cell;

@@ -42,7 +42,7 @@ struct AttentionCell {
   bool allowed = true;
   double row_max = 0, row_sum = 0;  // Σ exp(score − row_max) over the keys allowed
   double weight = 0;
-  Dim rank = 0;                 // 1 for the row's largest; 0 for a masked key
+  Dim rank = 0;                 // 1 for the row's largest; 0 for a masked key, and where the weight is NaN
   std::vector<double> context;  // [K], Σ weight · value over the row's keys
 };
 AttentionCell attention_cell(const CapturedAttention& attention, Dim head, Dim query_row, Dim key_row);

@@ -16,7 +16,8 @@ double row_entropy(const float* weights, const float* scores, Dim allowed) {
   for (Dim j = 0; j < allowed; ++j) sum += static_cast<double>(weights[j]) * static_cast<double>(scores[j]);
   const auto largest = std::max_element(weights, weights + allowed) - weights;
   const double log_z = static_cast<double>(scores[largest]) - std::log(static_cast<double>(weights[largest]));
-  return std::max(0.0, log_z - sum) / std::log(static_cast<double>(allowed));
+  const double entropy = log_z - sum;
+  return (entropy < 0 ? 0 : entropy) / std::log(static_cast<double>(allowed));  // NaN stays
 }
 
 double row_diagonality(const float* weights, Dim allowed, double place) {
@@ -61,7 +62,7 @@ void pool(const CapturedAttention& attention, const Tensor& weights, Dim rows, D
     float* to = largest.data() + i * rows / all_rows * columns;
     for (Dim j = 0; j < attention.keys_allowed(i); ++j) {
       float& cell = to[column_of[static_cast<size_t>(j)]];
-      cell = std::max(cell, row[j]);
+      cell = std::max(std::max(cell, 0.0f), row[j]);  // NaN is no mask
     }
   }
   into.resize(begin + largest.size());

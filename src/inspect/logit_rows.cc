@@ -24,7 +24,7 @@ double row_divergence(std::span<const float> p, std::span<const float> q) {
     const double share = std::exp(log_p);
     if (share > 0) sum += share * (log_p - log_q);
   }
-  return std::max(0.0, sum);  // it is not negative but for rounding
+  return sum < 0 ? 0 : sum;  // it is not negative but for rounding, and NaN stays
 }
 
 }  // namespace glass

@@ -213,6 +213,27 @@ TEST(InspectorAttention, MeasuresAreThoseOfTheWeights) {
   }
 }
 
+// A damaged model looks damaged: not certain of its keys, and not masked.
+TEST(InspectorAttention, NaNIsNoNumber) {
+  SavedTranslation saved = testing::small_saved();
+  saved.model->encoder.layers[0].self_attn.key.weight.fill(std::nanf(""));
+  testing::Folder folder;
+  const std::string path = folder.file("model.safetensors");
+  write_safetensors(path, translation_contents(*saved.model, *saved.source, *saved.target, {}));
+  Inspector inspector({"", path, {}});
+  ASSERT_EQ(inspector.answer({"POST", "traces", {}, "{\"source\":\"two dogs\",\"target\":\"zwei\"}"}).status, 200);
+  const std::string attention = "traces/1/attention/encoder/";
+  const Json measures = Json::parse(inspector.answer({"GET", attention + "measures", {}, {}}).body)["heads"][0];
+  for (const char* name : {"entropy", "diagonality", "first", "largest"}) EXPECT_EQ(measures[name], "NaN") << name;
+  const Json cell =
+      Json::parse(inspector.answer({"GET", attention + "0/0/cell", {{"query", "0"}, {"key", "1"}}, {}}).body);
+  EXPECT_EQ(cell["weight"], "NaN");
+  EXPECT_EQ(cell["rank"], nullptr);
+  for (const double p : testing::matrix_of(inspector.answer({"GET", attention + "overview", {}, {}}).body).cells) {
+    EXPECT_EQ(p, 0);
+  }
+}
+
 TEST(InspectorAttention, ATraceSaysWhichAttentionsThereAre) {
   Asking asking;
   const Json attentions = asking.json(asking.trace("two dogs", target))["attentions"];

@@ -55,6 +55,11 @@ TEST_F(InspectorQuestions, UnknownPlaces) {
     expect_refused(path, 404);
   }
   expect_refused(std::string(100'000, '/'), 404);
+  const std::string long_name(7000, 'x');
+  for (const char* before : {"", "traces/", "traces/1/", "traces/1/tensor/", "traces/1/attention/cross/0/0/", "run/"}) {
+    expect_refused(before + long_name, 404);
+  }
+  expect_refused("traces/1/attention/" + long_name + "/overview", 404);
 }
 
 TEST_F(InspectorQuestions, NumbersOutsideTheirRange) {
@@ -122,6 +127,11 @@ TEST_F(InspectorQuestions, BodiesThatAreNoQuestion) {
   for (int i = 0; i < 5000; ++i) words += "two ";
   expect_body_refused("traces", "{\"source\":\"" + words + "\"}", 413);
   expect_body_refused("traces", std::string(500'000, '['));
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');  // more than a stack holds
+  for (const char* name : {"prefix", "beam", "target", "source", "other"}) {
+    expect_body_refused("traces", std::string("{\"source\":\"two\",\"") + name + "\":" + deep + "}");
+  }
+  expect_body_refused("traces", "{\"source\":\"two\",\"prefix\":[" + deep + "]}");
   EXPECT_EQ(asking_.json("meta")["traces"].size(), 1u);  // none of them left anything
 }
 
@@ -145,6 +155,8 @@ TEST_F(InspectorQuestions, ChangesThatAreNone) {
     expect_body_refused(path, body);
   }
   expect_body_refused(trace_ + "/intervene", "{\"change\":\"drop_head\",\"kind\":\"x\",\"layer\":0,\"head\":0}", 404);
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  expect_body_refused(path, "{\"change\":\"edit_row\",\"weights\":" + deep + "}");
   expect_body_refused("traces/77/intervene", "{}", 404);
   expect_body_refused(trace_, "{}", 404);
 }
