@@ -108,11 +108,11 @@ Json bins_json(const Points& points, size_t most) {
   return json;
 }
 
-// A run that has only begun has no metrics yet.
+// A run that has only begun has no metrics yet, or the first of them is being written.
 std::vector<MetricsLine> lines_of(const std::string& folder) {
-  std::error_code ignored;
-  const auto size = fs::file_size(metrics_of(folder), ignored);
-  if (ignored || size == 0) return {};
+  std::ifstream file(metrics_of(folder));
+  std::string first;
+  if (!std::getline(file, first) || file.eof()) return {};
   return read_metrics_file(metrics_of(folder).string());
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 MetricsLine metrics_of(const Json& json) {
-  MetricsLine line{json.at("step").get<int64_t>(), {}};
+  MetricsLine line{json.at("step").get_ref<const int64_t&>(), {}};
   for (const auto& [name, value] : json.items()) {
     if (name != "step" && value.is_number()) line.values.emplace_back(name, value.get<double>());
   }

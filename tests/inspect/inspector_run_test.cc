@@ -58,10 +58,12 @@ TEST_F(InspectorRun, BinsKeepTheirExtremes) {
 }
 
 TEST_F(InspectorRun, OneThatHasOnlyBegunHasNoSeriesYet) {
-  write("", "unfinished\n");
-  const Json answer = ask("run/series");
-  EXPECT_EQ(answer["last_step"], 0);
-  EXPECT_TRUE(answer["series"].empty());
+  for (const char* metrics : {"", "{\"step\":1,\"lo"}) {
+    write(metrics, "unfinished\n");
+    const Json answer = ask("run/series");
+    EXPECT_EQ(answer["last_step"], 0);
+    EXPECT_TRUE(answer["series"].empty());
+  }
 }
 
 TEST_F(InspectorRun, IsLiveWhileAProcessHoldsIt) {
@@ -89,6 +91,8 @@ TEST_F(InspectorRun, FindingsAreMadeAgainWhenItHasGoneOn) {
 TEST_F(InspectorRun, BadQuestionsAndDamagedFilesAreRefused) {
   write("{\"step\":1,\"loss\":3}\nno metrics\n{\"step\":2,\"loss\":3}\n");
   Inspector inspector({"", {}, folder()});
+  EXPECT_EQ(inspector.answer({"GET", "run/series", {}, {}}).status, 400);
+  write("{\"step\":1e300,\"loss\":3}\n");
   EXPECT_EQ(inspector.answer({"GET", "run/series", {}, {}}).status, 400);
   for (const char* points : {"0", "-1", "x", "100000"}) {
     EXPECT_EQ(inspector.answer({"GET", "run/series", {{"points", points}}, {}}).status, 400) << points;
