@@ -22,7 +22,7 @@ struct Stack {
 constexpr Stack stacks[] = {
     {"encoder", AttentionKind::encoder, 1}, {"decoder", AttentionKind::decoder, 2}, {"cross", AttentionKind::cross, 2}};
 
-const HeadMatrix& step(const AttentionExplanation& e, const std::string& name) {
+const HeadMatrix& step(const AttentionExplanation& e, std::string_view name) {
   return *std::find_if(e.steps.begin(), e.steps.end(), [&](const HeadMatrix& m) { return m.name == name; });
 }
 
