@@ -11,18 +11,19 @@ export const screens = ['translate', 'heads', 'attention', 'inputs', 'flow', 'tr
 export const kinds = ['encoder', 'decoder', 'cross'];
 
 export class Lab {
-  static async open(path, build) {
-    const lab = new Lab();
-    lab.build = build;
-    lab.contexts = new Map();
-    lab.browser = await launch(build);
-    lab.axe = packagesOf(build)('axe-core').source;
-    lab.folder = await mkdtemp(join(tmpdir(), 'glassformer-page-'));
-    lab.program = new Program(path, lab.folder);
-    lab.run = await lab.program.train();
-    lab.model = join(lab.run, 'model.safetensors');
-    lab.url = (await lab.program.serve('--model', lab.model, '--run', lab.run, '--source', source)).url;
-    return lab;
+  constructor(build) {
+    this.build = build;
+    this.contexts = new Map();
+  }
+
+  async open(path) {
+    this.browser = await launch(this.build);
+    this.axe = packagesOf(this.build)('axe-core').source;
+    this.folder = await mkdtemp(join(tmpdir(), 'glassformer-page-'));
+    this.program = new Program(path, this.folder);
+    this.run = await this.program.train();
+    this.model = join(this.run, 'model.safetensors');
+    this.url = (await this.program.serve('--model', this.model, '--run', this.run, '--source', source)).url;
   }
 
   async close() {

@@ -13,8 +13,9 @@ if (!program || !build) throw new Error('usage: node page.mjs PROGRAM BUILD [par
 const files = (await readdir(here)).filter((name) => name.endsWith('.test.mjs') && name.includes(only)).sort();
 
 test('page', async (t) => {
-  const lab = await Lab.open(program, build);
+  const lab = new Lab(build);
   try {
+    await lab.open(program);
     for (const file of files) {
       const { default: tests } = await import(join(here, file));
       for (const [name, body] of Object.entries(tests)) await t.test(`${file.replace('.test.mjs', '')}: ${name}`, { timeout: 120000 }, () => body(lab));
