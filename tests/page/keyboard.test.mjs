@@ -27,7 +27,7 @@ export default {
     for (const [i, name] of screens.entries()) {
       await page.keyboard.press(String(i + 1));
       await heading(page, name);
-      assert.equal(await page.evaluate(() => location.hash.slice(1).split('?')[0]), name);
+      await page.waitForFunction((wanted) => location.hash.slice(1).split('?')[0] === wanted, name);
     }
   }),
 
