@@ -22,12 +22,13 @@ mount --bind /dev "$root/dev"
 mount -t devpts devpts "$root/dev/pts"
 mount -t proc proc "$root/proc"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
-[ ! -e /etc/npmrc ] || cp /etc/npmrc "$root/etc/"  # a registry of one's own serves there too
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/host-certificates.crt"  # npm may have to trust what this machine trusts
 echo "deb $mirror $release main" > "$root/etc/apt/sources.list"
 
 mkdir -p "$root/glassformer"
 git archive HEAD | tar -x -C "$root/glassformer"
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"; }
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+  NPM_CONFIG_CAFILE=/etc/host-certificates.crt "$@"; }
 inside bash -c 'cd /glassformer && scripts/test.sh'
 inside bash -c "cd /glassformer && MINUTES=${MINUTES:-3} scripts/demo.sh"
 inside bash -c 'cd /glassformer && build/glassformer --version'

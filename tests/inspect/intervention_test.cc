@@ -154,7 +154,8 @@ TEST_F(Intervention, ShuffledPositionsAreAReorderedSource) {
     std::vector<int32_t> tokens(5);
     for (size_t i = 0; i < 5; ++i) tokens[static_cast<size_t>(order[i])] = pair_.source.data<int32_t>()[i];
     const Tensor logits = model()(Tensor::from(tokens, {1, 5}), pair_.source_lengths, pair_.target_input);
-    found = found || std::abs(loss_of(logits) - answer["loss"]["after"].get<double>()) < 1e-6;
+    // Sums of five float32 terms of size 1 in another order; other orders of the words are a thousandth away and more.
+    found = found || std::abs(loss_of(logits) - answer["loss"]["after"].get<double>()) < 1e-5;
   } while (std::next_permutation(order.begin(), order.end()));
   EXPECT_TRUE(found);
 }
