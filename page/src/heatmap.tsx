@@ -34,10 +34,13 @@ export interface HeatmapProps {
 
 const nameOf = (names: string[] | undefined, i: number): string => names?.[i] ?? String(i);
 
+// 1 for the largest. Bytes cannot tell weights that are nearly equal, so the row's own numbers decide where they are known.
+const rankIn = (row: number[], c: number): number => 1 + row.filter((value) => value > row[c]!).length;
+
 export function describe(p: HeatmapProps, r: number, c: number): string {
-  const own = p.exact?.row === r ? p.exact.values[c] : undefined;
+  const exact = p.exact?.row === r ? p.exact.values : undefined, own = exact?.[c];
   const value = own ?? p.matrix.at(r, c), about = own === undefined && p.matrix.values ? '≈ ' : '';
-  const rank = p.ranked && !Number.isNaN(value) ? `, rank ${p.matrix.rank(r, c)} of ${p.matrix.columns}` : '';
+  const rank = p.ranked && !Number.isNaN(value) ? `, rank ${exact ? rankIn(exact, c) : p.matrix.rank(r, c)} of ${p.matrix.columns}` : '';
   const what = Number.isNaN(value) ? 'masked' : `${p.valueTitle} ${about}${show(value)}`;
   const place = (title: string, names: string[] | undefined, i: number) => `${title} ${i}${names ? ` ${nameOf(names, i)}` : ''}`;
   return `${place(p.rowTitle, p.rows, r)}, ${place(p.columnTitle, p.columns, c)}: ${what}${rank}${p.note ? `, ${p.note(r, c)}` : ''}`;
@@ -105,10 +108,21 @@ export function Heatmap(p: HeatmapProps) {
     if (readout.current) readout.current.textContent = describe(p, row, column);
   });
 
+  // The row's own numbers come a moment after the cell was chosen, and are then said.
+  const told = useRef<{ matrix: Matrix; cell: string; text: string } | null>(null);
+  useEffect(() => {
+    const last = told.current, text = describe(p, row, column);
+    if (last?.matrix !== matrix || last.cell !== `${row},${column}` || last.text === text) return;
+    last.text = text;
+    announce(text);
+  });
+
   const choose = (r: number, c: number) => {
     setOwn([r, c]);
     p.onChoose?.(r, c);
-    announce(describe(p, r, c));
+    const text = describe(p, r, c);
+    told.current = { matrix, cell: `${r},${c}`, text };
+    announce(text);
   };
   const cellAt = (event: PointerEvent | MouseEvent): [number, number] | null => {
     const at = canvas.current!.getBoundingClientRect();
