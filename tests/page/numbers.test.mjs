@@ -114,6 +114,7 @@ export default {
     await lab.page({ at: address('translate') }, async (page) => {
       await settled(page);
       const pieces = (label) => page.getByRole('list', { name: label }).locator('button').evaluateAll((all) => all.map((b) => b.firstChild.textContent));
+      await page.getByRole('list', { name: 'Target tokens' }).locator('button').first().waitFor();
       assert.deepEqual(await pieces('Source tokens'), listed.source);
       assert.deepEqual(await pieces('Target tokens'), listed.target);
       agrees(await textOf(numberOf(panel(page, 'Next token'), 'loss of the sentence')), listed.loss, 'loss');
