@@ -1,7 +1,7 @@
 // The page: head, list of screens, the screen.
 import './styles.css';
 import { Component, render, type ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { count } from './format';
 import { Help } from './help';
 import { helpOpen, installKeys } from './keys';
@@ -115,7 +115,7 @@ function Body({ of, trace }: { of: Meta; trace: ReturnType<typeof useTrace> }) {
 function Page() {
   const of = meta.value;
   const trace = useTrace();
-  useEffect(() => installKeys(() => trace.value), [trace.value]);
+  useLayoutEffect(() => installKeys(() => trace.value), [trace.value]);  // no key is lost between a drawing and its effects
   useEffect(() => {
     document.title = `${titles[screen.value]} · Glassformer`;
   }, [screen.value]);
