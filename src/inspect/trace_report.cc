@@ -48,7 +48,7 @@ Cells cells_of(const std::string& path, const TensorSummary& s) {
 constexpr size_t left_columns = 3;  // texts; numbers stand at the right
 
 std::string table(const std::vector<Cells>& rows, size_t columns) {
-  std::array<size_t, Cells().size()> widths{};
+  std::array<size_t, std::tuple_size_v<Cells>> widths{};
   for (const Cells& row : rows) {
     for (size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], row[i].size());
   }
@@ -118,7 +118,7 @@ std::string trace_text(const Trace& trace) {
     rows.push_back(cells_of(entry.path, summary));
     if (gradient.tensors > 0) rows.push_back(cells_of(entry.path + ".grad", gradient));
   }
-  return table(rows, Cells().size() - (several ? 0 : 1)) + missing_gradients(trace);
+  return table(rows, std::tuple_size_v<Cells> - (several ? 0 : 1)) + missing_gradients(trace);
 }
 
 std::string trace_json(const Trace& trace) {
