@@ -29,6 +29,14 @@ function fetchOnce<T>(question: string, loader: Loader<T>): Promise<T> {
 
 export const forget = (question: string): void => answers.delete(question);
 
+// Asks before anybody waits for the answer. Whoever wants it later is told what went wrong, not this.
+function askAhead<T>(question: string, loader: Loader<T>): void {
+  if (answers.get(question) === undefined) fetchOnce(question, loader).catch(() => undefined);
+}
+
+export const jsonAhead = (question: string): void => askAhead(question, json);
+export const matrixAhead = (question: string): void => askAhead(question, matrix);
+
 export interface Loaded<T> {
   value: T | undefined;  // while loading, the answer before
   error: ApiError | undefined;

@@ -1,7 +1,7 @@
 // L x H small maps as buttons: one stop for Tab, arrows move inside, Enter locks.
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { number, show } from './format';
-import { hatching, keptImage } from './heatmap_paint';
+import { drawImage, keptImage } from './heatmap_paint';
 import type { Matrix } from './matrix';
 import { Bar } from './parts';
 import { measures as measureNames, type HeadPlace, type Measure } from './screens/heads';
@@ -15,10 +15,7 @@ function Tile({ matrix }: { matrix: Matrix }) {
   const night = dark.value;
   useLayoutEffect(() => {
     const context = canvas.current!.getContext('2d')!;
-    context.fillStyle = hatching(context, 1);
-    context.fillRect(0, 0, tilePixels, tilePixels);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(keptImage(matrix, 'weights', 1, night, tilePixels, tilePixels), 0, 0, tilePixels, tilePixels);
+    drawImage(context, keptImage(matrix, 'weights', 1, night, tilePixels, tilePixels), 1, 0, 0, tilePixels, tilePixels);
   }, [matrix, night]);
   return <canvas ref={canvas} width={tilePixels} height={tilePixels} />;
 }

@@ -1,5 +1,6 @@
 // One head large, beside the grid: its map and what it looks at.
 import { useMemo } from 'preact/hooks';
+import { measuresQuestion, overviewQuestion } from './ahead';
 import { useJson, useMatrix } from './cache';
 import { show, piece } from './format';
 import { Heatmap } from './heatmap';
@@ -10,10 +11,9 @@ import { attentionOf, columnTokens, kindNames, rowTokens } from './session';
 import type { HeadMeasures, Trace } from './types';
 
 export function HeadPreview({ trace, place }: { trace: Trace; place: HeadPlace }) {
-  const base = `traces/${trace.id}/attention/${place.kind}`;
-  const overview = useMatrix(`${base}/overview?size=48`);
-  const answer = useJson<{ heads: HeadMeasures[] }>(`${base}/measures`);
   const info = attentionOf(trace, place.kind)!;
+  const overview = useMatrix(overviewQuestion(trace, info));
+  const answer = useJson<{ heads: HeadMeasures[] }>(measuresQuestion(trace, info));
   const rows = useMemo(() => rowTokens(trace, place.kind).map((t) => piece(t.piece)), [trace, place.kind]);
   const columns = useMemo(() => columnTokens(trace, place.kind).map((t) => piece(t.piece)), [trace, place.kind]);
   const plane = useMemo(() => overview.value?.plane(place.layer, place.head), [overview.value, place.layer, place.head]);

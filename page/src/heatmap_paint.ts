@@ -53,30 +53,46 @@ export const largest = (matrix: Matrix): number => Math.max(Math.abs(matrix.low)
 // Of the cells in a pixel's block the largest is shown: the mean would hide a thin diagonal. Signed values go by size.
 const sizeOf = (palette: Palette, value: number): number => (Number.isNaN(value) ? -1 : palette === 'weights' ? value : Math.abs(value));
 
+interface Bytes {
+  sizes: Float32Array;
+  colours: Uint32Array;
+}
+
 // Size and colour of each byte, so that a cell costs two look-ups.
-function bytesOf(matrix: Matrix, palette: Palette, most: number, night: boolean): { sizes: Float32Array; colours: Uint32Array } {
-  const values = matrix.values!;
+function bytesOf(values: Float32Array, palette: Palette, most: number, night: boolean): Bytes {
   return { sizes: values.map((v) => sizeOf(palette, v)), colours: Uint32Array.from(values, (v) => colour(palette, v, most, night)) };
 }
 
-const edges = (cells: number, pixels: number): number[] => Array.from({ length: pixels + 1 }, (_, i) => Math.floor((i * cells) / pixels));
+let weightBytes: { night: boolean; of: Float32Array; bytes: Bytes } | undefined;
 
-// The index of the largest cell of each of rows x columns blocks.
-function pooled(matrix: Matrix, rows: number, columns: number, size: (index: number) => number): Uint32Array {
-  const chosen = new Uint32Array(rows * columns), across = edges(matrix.columns, columns), down = edges(matrix.rows, rows);
+// All matrices of weights share theirs.
+function keptBytes(values: Float32Array, palette: Palette, most: number, night: boolean): Bytes {
+  if (palette !== 'weights') return bytesOf(values, palette, most, night);
+  if (weightBytes?.of !== values || weightBytes.night !== night) weightBytes = { night, of: values, bytes: bytesOf(values, palette, most, night) };
+  return weightBytes.bytes;
+}
+
+const edges = (cells: number, pixels: number): Int32Array => Int32Array.from({ length: pixels + 1 }, (_, i) => Math.floor((i * cells) / pixels));
+
+// The index of the largest of each of rows x columns blocks: first down each column, then across.
+function pooled(matrix: Matrix, rows: number, columns: number, palette: Palette, table: Bytes | null): Uint32Array {
+  const { cells, columns: width } = matrix, across = edges(width, columns), down = edges(matrix.rows, rows);
+  const chosen = new Uint32Array(rows * columns), sizes = new Float32Array(width), places = new Uint32Array(width);
   for (let r = 0, i = 0; r < rows; ++r) {
-    for (let c = 0; c < columns; ++c, ++i) {
-      let best = down[r]! * matrix.columns + across[c]!, most = -2;
-      for (let y = down[r]!; y < down[r + 1]!; ++y) {
-        for (let at = y * matrix.columns + across[c]!, end = y * matrix.columns + across[c + 1]!; at < end; ++at) {
-          const here = size(at);
-          if (here > most) {
-            most = here;
-            best = at;
-          }
+    sizes.fill(-2);
+    for (let at = down[r]! * width, end = down[r + 1]! * width; at < end; ) {
+      for (let x = 0; x < width; ++x, ++at) {
+        const size = table ? table.sizes[cells[at]!]! : sizeOf(palette, cells[at]!);
+        if (size > sizes[x]!) {
+          sizes[x] = size;
+          places[x] = at;
         }
       }
-      chosen[i] = best;
+    }
+    for (let c = 0; c < columns; ++c, ++i) {
+      let best = across[c]!;
+      for (let x = best + 1; x < across[c + 1]!; ++x) if (sizes[x]! > sizes[best]!) best = x;
+      chosen[i] = places[best]!;
     }
   }
   return chosen;
@@ -86,27 +102,30 @@ function pooled(matrix: Matrix, rows: number, columns: number, size: (index: num
 export function imageOf(matrix: Matrix, palette: Palette, most: number, night: boolean, maxRows: number, maxColumns: number): ImageData {
   const rows = Math.min(matrix.rows, Math.max(1, maxRows)), columns = Math.min(matrix.columns, Math.max(1, maxColumns));
   const image = new ImageData(columns, rows), pixels = new Uint32Array(image.data.buffer), { cells } = matrix;
-  const table = matrix.values ? bytesOf(matrix, palette, most, night) : null;
-  const paintOne = table ? (index: number) => table.colours[cells[index]!]! : (index: number) => colour(palette, cells[index]!, most, night);
-  if (rows === matrix.rows && columns === matrix.columns) {
-    for (let i = 0; i < pixels.length; ++i) pixels[i] = paintOne(i);
-    return image;
+  const table = matrix.values ? keptBytes(matrix.values, palette, most, night) : null;
+  const chosen = rows === matrix.rows && columns === matrix.columns ? null : pooled(matrix, rows, columns, palette, table);
+  for (let i = 0; i < pixels.length; ++i) {
+    const cell = cells[chosen ? chosen[i]! : i]!;
+    pixels[i] = table ? table.colours[cell]! : colour(palette, cell, most, night);
   }
-  const size = table ? (index: number) => table.sizes[cells[index]!]! : (index: number) => sizeOf(palette, cells[index]!);
-  pooled(matrix, rows, columns, size).forEach((index, i) => (pixels[i] = paintOne(index)));
   return image;
 }
 
-const images = new Lru<HTMLCanvasElement>(24 << 20);
+export interface Image {
+  canvas: HTMLCanvasElement;
+  masked: boolean;  // some of it is transparent
+}
+
+const images = new Lru<Image>(24 << 20);
 
 // The image of a matrix on a canvas of its own, made once.
-export function keptImage(...of: Parameters<typeof imageOf>): HTMLCanvasElement {
+export function keptImage(...of: Parameters<typeof imageOf>): Image {
   const key = [of[0].id, ...of.slice(1)].join();
   const kept = images.get(key);
   if (kept) return kept;
-  const canvas = canvasOf(imageOf(...of));
-  images.set(key, canvas, 4 * canvas.width * canvas.height);
-  return canvas;
+  const data = imageOf(...of), image = { canvas: canvasOf(data), masked: new Uint32Array(data.data.buffer).includes(0) };
+  images.set(key, image, 4 * data.width * data.height);
+  return image;
 }
 
 function canvasOf(image: ImageData): HTMLCanvasElement {
@@ -117,13 +136,21 @@ function canvasOf(image: ImageData): HTMLCanvasElement {
   return canvas;
 }
 
+let hatch: { look: string; tile: HTMLCanvasElement } | undefined;
+
 export function hatching(context: CanvasRenderingContext2D, dpr: number): CanvasPattern {
+  const ground = ink('hatch-ground'), line = ink('hatch'), look = `${dpr} ${ground} ${line}`;
+  if (hatch?.look !== look) hatch = { look, tile: hatchTile(dpr, ground, line) };
+  return context.createPattern(hatch.tile, 'repeat')!;
+}
+
+function hatchTile(dpr: number, ground: string, line: string): HTMLCanvasElement {
   const tile = document.createElement('canvas');
   tile.width = tile.height = Math.round(6 * dpr);
   const on = tile.getContext('2d')!;
-  on.fillStyle = ink('hatch-ground');
+  on.fillStyle = ground;
   on.fillRect(0, 0, tile.width, tile.width);
-  on.strokeStyle = ink('hatch');
+  on.strokeStyle = line;
   on.lineWidth = dpr;
   for (const shift of [-tile.width, 0, tile.width]) {
     on.beginPath();
@@ -131,7 +158,7 @@ export function hatching(context: CanvasRenderingContext2D, dpr: number): Canvas
     on.lineTo(shift + tile.width, 0);
     on.stroke();
   }
-  return context.createPattern(tile, 'repeat')!;
+  return tile;
 }
 
 // Lines between cells that are large enough to be counted.
@@ -167,20 +194,36 @@ function names(context: CanvasRenderingContext2D, g: Geometry, rows: string[], c
   });
 }
 
-export function paint(canvas: HTMLCanvasElement, g: Geometry, image: HTMLCanvasElement, size: { width: number; height: number },
+// The image over a hatching, which shows where it is masked.
+export function drawImage(context: CanvasRenderingContext2D, image: Image, dpr: number, left: number, top: number, width: number, height: number): void {
+  if (image.masked) {
+    context.fillStyle = hatching(context, dpr);
+    context.fillRect(left, top, width, height);
+  }
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image.canvas, left, top, width, height);
+}
+
+// Empty and of this size. A canvas of that size already keeps its memory.
+function cleared(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d')!;
+  if (canvas.width === width && canvas.height === height) {
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, width, height);
+  } else {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  return context;
+}
+
+export function paint(canvas: HTMLCanvasElement, g: Geometry, image: Image, size: { width: number; height: number },
                       texts: { rows: string[]; columns: string[]; gridRows: number; gridColumns: number }): void {
   const dpr = window.devicePixelRatio || 1;
-  canvas.width = Math.ceil(size.width * dpr);
-  canvas.height = Math.ceil(size.height * dpr);
+  const context = cleared(canvas, Math.ceil(size.width * dpr), Math.ceil(size.height * dpr));
   canvas.style.width = `${size.width}px`;
   canvas.style.height = `${size.height}px`;
-  const context = canvas.getContext('2d')!;
-  context.save();
-  context.fillStyle = hatching(context, dpr);
-  context.fillRect(g.left * dpr, g.top * dpr, g.width * dpr, g.height * dpr);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(image, g.left * dpr, g.top * dpr, g.width * dpr, g.height * dpr);
-  context.restore();
+  drawImage(context, image, dpr, g.left * dpr, g.top * dpr, g.width * dpr, g.height * dpr);
   context.scale(dpr, dpr);
   grid(context, g, texts.gridRows, texts.gridColumns);
   if (g.labels) names(context, g, texts.rows, texts.columns);

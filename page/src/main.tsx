@@ -2,6 +2,7 @@
 import './styles.css';
 import { Component, render, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { OverviewsAhead } from './ahead';
 import { count } from './format';
 import { Help } from './help';
 import { helpOpen, installKeys } from './keys';
@@ -123,6 +124,7 @@ function Page() {
     <>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus(); }}>To the screen</a>
       <Clamp trace={trace.value} />
+      <OverviewsAhead trace={trace.value} />
       <Head of={of} />
       <Screens />
       <main id="main" tabIndex={-1} data-screen={screen.value}>

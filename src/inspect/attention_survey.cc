@@ -3,20 +3,44 @@
 #include <algorithm>
 #include <cmath>
 
+#include "glassformer/base/threads.h"
 #include "inspect/matrix_file.h"
 
 namespace glass {
 
 namespace {
 
+// Σ a·b; four sums at once, since each addition waits for the one before it.
+double dot(const float* a, const float* b, Dim count) {
+  double sums[4] = {};
+  Dim j = 0;
+  for (; j + 4 <= count; j += 4) {
+    for (Dim i = 0; i < 4; ++i) sums[i] += static_cast<double>(a[j + i]) * static_cast<double>(b[j + i]);
+  }
+  for (; j < count; ++j) sums[0] += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// The row's largest; NaN if the first is.
+float largest_of(const float* row, Dim count) {
+  constexpr Dim lanes = 8;
+  float most[lanes];
+  std::fill_n(most, lanes, row[0]);
+  Dim j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    for (Dim i = 0; i < lanes; ++i) most[i] = most[i] < row[j + i] ? row[j + i] : most[i];
+  }
+  for (; j < count; ++j) most[0] = std::max(most[0], row[j]);
+  return *std::max_element(most, most + lanes);
+}
+
 // Σ −p ln p over the keys allowed, as a share of the most there can be. With p = exp(score − log Z) it is
 // log Z − Σ p · score, which takes one logarithm a row.
-double row_entropy(const float* weights, const float* scores, Dim allowed) {
-  double sum = 0;
-  for (Dim j = 0; j < allowed; ++j) sum += static_cast<double>(weights[j]) * static_cast<double>(scores[j]);
-  const auto largest = std::max_element(weights, weights + allowed) - weights;
-  const double log_z = static_cast<double>(scores[largest]) - std::log(static_cast<double>(weights[largest]));
-  const double entropy = log_z - sum;
+double row_entropy(const float* weights, const float* scores, Dim allowed, float largest) {
+  const Dim found = std::find(weights, weights + allowed, largest) - weights;
+  const Dim place = found == allowed ? 0 : found;  // where all are NaN
+  const double log_z = static_cast<double>(scores[place]) - std::log(static_cast<double>(largest));
+  const double entropy = log_z - dot(weights, scores, allowed);
   return (entropy < 0 ? 0 : entropy) / std::log(static_cast<double>(allowed));  // NaN stays
 }
 
@@ -36,38 +60,39 @@ HeadMeasures measures_of(const CapturedAttention& attention, const Tensor& score
   for (Dim i = 0; i < rows; ++i) {
     const float* row = weights.data<float>() + i * columns;
     const Dim allowed = attention.keys_allowed(i);
+    const float largest = largest_of(row, allowed);
     if (allowed > 1) {
-      m.entropy += row_entropy(row, scores.data<float>() + i * columns, allowed);
+      m.entropy += row_entropy(row, scores.data<float>() + i * columns, allowed, largest);
       ++with_choice;
     }
     m.diagonality += row_diagonality(row, allowed, static_cast<double>(i) * slope);
     m.first += static_cast<double>(row[0]);
-    m.largest += static_cast<double>(*std::max_element(row, row + allowed));
+    m.largest += static_cast<double>(largest);
   }
   m.entropy /= static_cast<double>(std::max<Dim>(1, with_choice));
   for (double* sum : {&m.diagonality, &m.first, &m.largest}) *sum /= static_cast<double>(rows);
   return m;
 }
 
-// Appends the largest allowed weight of each block of rows and columns; the mean would hide a thin diagonal.
-void pool(const CapturedAttention& attention, const Tensor& weights, Dim rows, Dim columns,
-          std::vector<uint8_t>& into) {
+// The largest allowed weight of each block of rows and columns; the mean would hide a thin diagonal.
+void pool(const CapturedAttention& attention, const Tensor& weights, Dim rows, Dim columns, uint8_t* to) {
   const Dim all_rows = weights.size(0), all_columns = weights.size(1);
-  const size_t begin = into.size();
-  std::vector<float> largest(static_cast<size_t>(rows * columns), -1);
-  std::vector<Dim> column_of;
-  for (Dim j = 0; j < all_columns; ++j) column_of.push_back(j * columns / all_columns);
-  for (Dim i = 0; i < all_rows; ++i) {
-    const float* row = weights.data<float>() + i * all_columns;
-    float* to = largest.data() + i * rows / all_rows * columns;
-    for (Dim j = 0; j < attention.keys_allowed(i); ++j) {
-      float& cell = to[column_of[static_cast<size_t>(j)]];
-      cell = std::max(std::max(cell, 0.0f), row[j]);  // NaN is no mask
+  const auto first_of = [](Dim block, Dim all, Dim blocks) { return (block * all + blocks - 1) / blocks; };
+  std::vector<float> largest(static_cast<size_t>(all_columns));  // of a block's rows, column by column
+  for (Dim r = 0; r < rows; ++r) {
+    std::fill(largest.begin(), largest.end(), -1.0f);
+    for (Dim i = first_of(r, all_rows, rows); i < first_of(r + 1, all_rows, rows); ++i) {
+      const float* row = weights.data<float>() + i * all_columns;
+      float* most = largest.data();
+      for (Dim j = 0, end = attention.keys_allowed(i); j < end; ++j)
+        most[j] = std::max(std::max(most[j], 0.0f), row[j]);  // NaN is no mask
+    }
+    for (Dim c = 0; c < columns; ++c) {
+      const float p = *std::max_element(largest.begin() + first_of(c, all_columns, columns),
+                                        largest.begin() + first_of(c + 1, all_columns, columns));
+      *to++ = p < 0 ? masked_byte : weight_byte(static_cast<double>(p));
     }
   }
-  into.resize(begin + largest.size());
-  std::transform(largest.begin(), largest.end(), into.begin() + static_cast<std::ptrdiff_t>(begin),
-                 [](float p) { return p < 0 ? masked_byte : weight_byte(static_cast<double>(p)); });
 }
 
 }  // namespace
@@ -77,14 +102,17 @@ AttentionSurvey survey_attention(const std::vector<CapturedAttention>& layers, D
   const Dim rows = std::min(size, first.queries()), columns = std::min(size, first.keys());
   AttentionSurvey survey;
   survey.shape = {static_cast<Dim>(layers.size()), first.heads(), rows, columns};
-  survey.maps.reserve(static_cast<size_t>(survey.shape.numel()));
-  for (const CapturedAttention& layer : layers) {
-    for (Dim head = 0; head < layer.heads(); ++head) {
-      const Tensor scores = head_scores(layer, head, 0, layer.queries()), weights = head_weights(layer, scores, 0);
-      pool(layer, weights, rows, columns, survey.maps);
-      survey.measures.push_back(measures_of(layer, scores, weights));
+  const Dim heads = first.heads(), all = survey.shape[0] * heads;
+  survey.maps.resize(static_cast<size_t>(survey.shape.numel()));
+  survey.measures.resize(static_cast<size_t>(all));
+  parallel_for(all, 1, [&](Dim begin, Dim end) {
+    for (Dim i = begin; i < end; ++i) {
+      const CapturedAttention& layer = layers[static_cast<size_t>(i / heads)];
+      const Tensor scores = head_scores(layer, i % heads, 0, layer.queries()), weights = head_weights(layer, scores, 0);
+      pool(layer, weights, rows, columns, survey.maps.data() + i * rows * columns);
+      survey.measures[static_cast<size_t>(i)] = measures_of(layer, scores, weights);
     }
-  }
+  });
   return survey;
 }
 

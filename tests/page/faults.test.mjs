@@ -51,10 +51,10 @@ export default {
 
   'a server that is gone': async (lab) => {
     const server = await lab.program.serve('--model', lab.model, '--run', lab.run, '--source', source);
-    await lab.page({ url: server.url, at: address('translate'), spoilt: true }, async (page) => {
+    await lab.page({ url: server.url, at: address('heads'), spoilt: true }, async (page) => {
       await settled(page);
       await server.stop();
-      for (const screen of screens.filter((name) => !['translate', 'flow', 'training'].includes(name))) {  // which ask nothing more
+      for (const screen of screens.filter((name) => !['translate', 'heads', 'flow', 'training'].includes(name))) {  // which ask nothing more
         await page.keyboard.press(String(1 + screens.indexOf(screen)));
         await page.locator(`main[data-screen=${screen}]`).waitFor();
         assert.match(await textOf(page.getByRole('alert').first()), /does not answer.*start it again/);

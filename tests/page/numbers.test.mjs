@@ -78,6 +78,12 @@ async function tensorRows(page) {
 }
 
 export default {
+  'the maps of all heads are asked for before their screen is': (lab) =>
+    lab.page({ at: address('translate') }, (page) =>
+      page.waitForFunction(() =>
+        ['encoder', 'decoder', 'cross'].every((kind) =>
+          ['overview', 'measures'].every((what) => performance.getEntriesByType('resource').some(({ name }) => name.includes(`${kind}/${what}`)))))),
+
   'the four steps of a head': async (lab) => {
     for (const kind of kinds) {
       const steps = await explain(lab, kind);

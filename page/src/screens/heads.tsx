@@ -1,5 +1,6 @@
 // Every head of every layer at a glance, three attentions; one previewed large, a click locks it.
 import { useState } from 'preact/hooks';
+import { measuresQuestion, overviewQuestion } from '../ahead';
 import { HeadGrid } from '../head_grid';
 import { HeadPreview } from '../head_preview';
 import { Choice, Waiting, Panel } from '../parts';
@@ -35,9 +36,8 @@ interface KindProps {
 }
 
 function KindPanel({ trace, info, order, preview, onPreview }: KindProps) {
-  const base = `traces/${trace.id}/attention/${info.kind}`;
-  const overview = useMatrix(`${base}/overview?size=48`);
-  const answer = useJson<{ heads: HeadMeasures[] }>(`${base}/measures`);
+  const overview = useMatrix(overviewQuestion(trace, info));
+  const answer = useJson<{ heads: HeadMeasures[] }>(measuresQuestion(trace, info));
   return (
     <Panel title={kindNames[info.kind]} about={`${info.layers} × ${info.heads} heads, ${info.rows} queries × ${info.columns} keys`} class="kind-panel">
       <Waiting of={overview}>
