@@ -1,6 +1,6 @@
 #include "kernels/dropout.h"
 
-#include "autograd/op_support.h"
+#include "autograd/kept.h"
 #include "glassformer/base/random.h"
 #include "glassformer/base/scope.h"
 
@@ -38,13 +38,6 @@ kernels::DropoutPlace dropout_place(const Tensor& x, int stream) {
   return place;
 }
 
-Tensor apply(const Tensor& x, const kernels::DropoutPlace& place, double rate) {
-  const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
-  for_float(x, [&]<class T>(T) { kernels::dropout(dense.data<T>(), place, rate, y.data<T>()); });
-  return y;
-}
-
 }  // namespace
 
 Tensor dropout(const Tensor& x, double rate, int stream) {
@@ -52,8 +45,11 @@ Tensor dropout(const Tensor& x, double rate, int stream) {
   if (!(rate >= 0 && rate < 1)) throw ValueError("dropout: the rate is in [0,1), got " + std::to_string(rate));
   if (rate == 0) return x;
   const kernels::DropoutPlace place = dropout_place(x, stream);
-  Tensor y = apply(x, place, rate);  // y = kept ? x/(1−rate) : 0; the draws are made again for dx
-  return record("dropout", y, {x}, [place, rate](const Tensor& dy) { return Tensors{apply(dy, place, rate)}; });
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());  // y = kept ? x/(1−rate) : 0
+  Kept kept = needs_grad({x}) ? Kept(x.shape()) : Kept();
+  for_float(x, [&]<class T>(T) { kernels::dropout(dense.data<T>(), place, rate, y.data<T>(), kept.bits()); });
+  return record("dropout", y, {x}, [kept, rate](const Tensor& dy) { return Tensors{kept.where(dy, 1 / (1 - rate))}; });
 }
 
 }  // namespace glass

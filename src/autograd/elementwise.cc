@@ -1,7 +1,7 @@
 // Element-wise operations with their derivatives.
 #include "kernels/elementwise.h"
 
-#include "autograd/op_support.h"
+#include "autograd/kept.h"
 #include "kernels/unary.h"
 
 namespace glass {
@@ -112,7 +112,18 @@ Tensor log(const Tensor& x) { return unary_operation("log", kernels::Unary::log,
 Tensor sqrt(const Tensor& x) { return unary_operation("sqrt", kernels::Unary::sqrt, x); }
 Tensor tanh(const Tensor& x) { return unary_operation("tanh", kernels::Unary::tanh, x); }
 Tensor sigmoid(const Tensor& x) { return unary_operation("sigmoid", kernels::Unary::sigmoid, x); }
-Tensor relu(const Tensor& x) { return unary_operation("relu", kernels::Unary::relu, x); }
+
+Tensor relu(const Tensor& x) {
+  require_float("relu", x);
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  Kept kept = needs_grad({x}) ? Kept(x.shape()) : Kept();  // what is above 0
+  const RowsOf rows(x.shape());
+  for_float(x, [&]<class T>(T) { kernels::relu(dense.data<T>(), rows.count, rows.width, y.data<T>(), kept.bits()); });
+  return record("relu", y, {x},
+                [kept](const Tensor& dy) { return Tensors{kept.where(dy, 1)}; });  // dx = x > 0 ? dy : 0
+}
+
 Tensor gelu(const Tensor& x, GeluForm form) {
   return unary_operation("gelu", form == GeluForm::exact ? kernels::Unary::gelu : kernels::Unary::gelu_tanh, x);
 }

@@ -7,25 +7,32 @@
 #include <hwy/highway.h>
 
 #include "kernels/dropout_lanes.h"
+#include "kernels/kept_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
-// y = x·factors, and 0 where a factor is 0, whatever x is.
-HWY_INLINE void apply(const float* x, const float* factors, int64_t n, float* y) {
+// y = x·factors, and 0 where a factor is 0, whatever x is; those that are not, as bits.
+HWY_INLINE void apply(const float* x, const float* factors, int64_t n, float* y, uint64_t* kept) {
   const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    const auto factor = hn::LoadU(d, factors + j);
-    hn::StoreU(hn::IfThenElseZero(hn::Ne(factor, hn::Zero(d)), hn::Mul(hn::LoadU(d, x + j), factor)), d, y + j);
-  }
-  for (; j < n; ++j) y[j] = factors[j] != 0 ? x[j] * factors[j] : 0;
+  const auto vector = [&](int64_t at) HWY_ATTR {
+    const auto factor = hn::LoadU(d, factors + at);
+    const auto is_kept = hn::Ne(factor, hn::Zero(d));
+    hn::StoreU(hn::IfThenElseZero(is_kept, hn::Mul(hn::LoadU(d, x + at), factor)), d, y + at);
+    return bits_of(d, is_kept);
+  };
+  const auto element = [&](int64_t at) {
+    y[at] = factors[at] != 0 ? x[at] * factors[at] : 0;
+    return factors[at] != 0;
+  };
+  gather_bits(n, static_cast<int64_t>(hn::Lanes(d)), vector, element, [&](int64_t number, uint64_t bits) {
+    if (kept != nullptr) kept[number] = bits;
+  });
 }
 
 // Rows one after another in memory and in c2.
-void dropout_rows_float(const float* x, int64_t rows, int64_t n, DropoutDraws at, float* y) {
-  constexpr int64_t most_blocks = 512;  // of four elements, drawn at once
+void dropout_rows_float(const float* x, int64_t rows, int64_t n, DropoutDraws at, float* y, uint64_t* kept) {
+  constexpr int64_t most_blocks = 512;  // of four elements, drawn at once; whole words of bits
   float factors[4 * most_blocks];
   const int64_t blocks = (n + 3) / 4, most_rows = HWY_MAX(1, most_blocks / blocks);
   for (int64_t row = 0; row < rows; row += most_rows) {
@@ -35,7 +42,8 @@ void dropout_rows_float(const float* x, int64_t rows, int64_t n, DropoutDraws at
       dropout_factors(at, count, block, drawn, factors, 4 * drawn);
       for (int64_t r = 0; r < count; ++r) {
         const int64_t from = (row + r) * n + 4 * block;
-        apply(x + from, factors + r * 4 * drawn, width, y + from);
+        uint64_t* bits = kept != nullptr ? kept + (row + r) * kept_words(n) + block / 16 : nullptr;
+        apply(x + from, factors + r * 4 * drawn, width, y + from, bits);
       }
     }
     at.c2 += static_cast<uint32_t>(count);
@@ -55,12 +63,13 @@ HWY_EXPORT(dropout_rows_float);
 
 namespace {
 
-void dropout_rows(const float* x, int64_t rows, int64_t n, const DropoutDraws& at, double, float* y) {
-  GLASS_DISPATCH(dropout_rows_float)(x, rows, n, at, y);
+void dropout_rows(const float* x, int64_t rows, int64_t n, const DropoutDraws& at, double, float* y, uint64_t* kept) {
+  GLASS_DISPATCH(dropout_rows_float)(x, rows, n, at, y, kept);
 }
 
-void dropout_rows(const double* x, int64_t rows, int64_t n, const DropoutDraws& at, double rate, double* y) {
-  plain::dropout_rows(x, rows, n, at.key, {at.c0, at.c1, at.c2}, rate, y);
+void dropout_rows(const double* x, int64_t rows, int64_t n, const DropoutDraws& at, double rate, double* y,
+                  uint64_t* kept) {
+  plain::dropout_rows(x, rows, n, at.key, {at.c0, at.c1, at.c2}, rate, y, kept);
 }
 
 // Rows that share all counters but the third.
@@ -92,7 +101,7 @@ void for_each_run(const DropoutPlace& place, int64_t begin, int64_t end, Run run
 }  // namespace
 
 template <class T>
-void dropout(const T* x, const DropoutPlace& place, double rate, T* y) {
+void dropout(const T* x, const DropoutPlace& place, double rate, T* y, uint64_t* kept) {
   const int64_t n = place.extents[3], rows = place.extents[0] * place.extents[1] * place.extents[2];
   if (n == 0) return;
   parallel_for(rows, std::max<int64_t>(1, element_chunk / n), [&](int64_t begin, int64_t end) {
@@ -101,13 +110,14 @@ void dropout(const T* x, const DropoutPlace& place, double rate, T* y) {
       at.c0 = static_cast<uint32_t>(place.first_example + static_cast<uint64_t>(run.example));
       at.c1 = static_cast<uint32_t>(run.i1);
       at.c2 = static_cast<uint32_t>(run.i2);
-      dropout_rows(x + first * n, run.rows, n, at, rate, y + first * n);
+      dropout_rows(x + first * n, run.rows, n, at, rate, y + first * n,
+                   kept != nullptr ? kept + first * kept_words(n) : nullptr);
     });
   });
 }
 
-template void dropout(const float*, const DropoutPlace&, double, float*);
-template void dropout(const double*, const DropoutPlace&, double, double*);
+template void dropout(const float*, const DropoutPlace&, double, float*, uint64_t*);
+template void dropout(const double*, const DropoutPlace&, double, double*, uint64_t*);
 
 }  // namespace glass::kernels
 #endif

@@ -1,5 +1,5 @@
-// Dropout whose draws are keyed by logical place (base/random.h), so that nothing need be saved for the backward pass
-// and no layout changes what is dropped.
+// Dropout whose draws are keyed by logical place (base/random.h), so that no layout and no cutting of a batch changes
+// what is dropped.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "glassformer/base/random.h"
+#include "kernels/kept.h"
 
 namespace glass::kernels {
 
@@ -33,21 +34,26 @@ inline DropoutDraws dropout_draws(uint64_t key, double rate) {
   return {key, 0, 0, 0, static_cast<uint32_t>(std::lround(rate * 0x1p24)), static_cast<float>(1 / (1 - rate))};
 }
 
-// y = x/(1−rate) with probability 1−rate, else 0; 0 <= rate < 1. Of dy it gives dx.
+// y = x/(1−rate) with probability 1−rate, else 0; 0 <= rate < 1. `kept` (kernels/kept.h), which may be null, becomes
+// what was not dropped: drawing again for the backward pass would cost more than reading a bit.
 template <class T>
-void dropout(const T* x, const DropoutPlace& place, double rate, T* y);
+void dropout(const T* x, const DropoutPlace& place, double rate, T* y, uint64_t* kept = nullptr);
 
 namespace plain {
 
 // Rows whose third index goes up by one. Element j of the row at [i0,i1,i2] is drawn from word j mod 4 of philox(key,
 // {first_example + i0, i1, i2, j/4}), by its upper 24 bits.
 template <class T>
-void dropout_rows(const T* x, int64_t rows, int64_t n, uint64_t key, std::array<uint32_t, 3> place, double rate, T* y) {
+void dropout_rows(const T* x, int64_t rows, int64_t n, uint64_t key, std::array<uint32_t, 3> place, double rate, T* y,
+                  uint64_t* kept = nullptr) {
   const auto threshold = static_cast<uint32_t>(std::lround(rate * 0x1p24));
+  for (int64_t w = 0; kept != nullptr && w < rows * kept_words(n); ++w) kept[w] = 0;
   for (int64_t i = 0; i < rows * n; ++i) {
     const auto j = static_cast<uint32_t>(i % n);
     const PhiloxBlock words = philox(key, {place[0], place[1], place[2] + static_cast<uint32_t>(i / n), j / 4});
-    y[i] = (words[j % 4] >> 8) >= threshold ? x[i] * static_cast<T>(1 / (1 - rate)) : T{0};
+    const bool is_kept = (words[j % 4] >> 8) >= threshold;
+    if (kept != nullptr) kept[i / n * kept_words(n) + j / 64] |= uint64_t{is_kept} << (j % 64);
+    y[i] = is_kept ? x[i] * static_cast<T>(1 / (1 - rate)) : T{0};
   }
 }
 

@@ -52,8 +52,6 @@ void unary_lanes(Unary f, const float* x, int64_t count, float* y) {
       return map_lanes<Unary::tanh>(x, count, y);
     case Unary::sigmoid:
       return map_lanes<Unary::sigmoid>(x, count, y);
-    case Unary::relu:
-      return map_lanes<Unary::relu>(x, count, y);
     case Unary::gelu:
       return map_lanes<Unary::gelu>(x, count, y);
     case Unary::gelu_tanh:
@@ -73,8 +71,6 @@ void unary_backward_lanes(Unary f, const float* dy, const float* saved, int64_t 
       return map_derivative_lanes<Unary::tanh>(dy, saved, count, dx);
     case Unary::sigmoid:
       return map_derivative_lanes<Unary::sigmoid>(dy, saved, count, dx);
-    case Unary::relu:
-      return map_derivative_lanes<Unary::relu>(dy, saved, count, dx);
     case Unary::gelu:
       return map_derivative_lanes<Unary::gelu>(dy, saved, count, dx);
     case Unary::gelu_tanh:

@@ -7,13 +7,13 @@
 
 namespace glass::kernels {
 
-enum class Unary { exp, log, sqrt, tanh, sigmoid, relu, gelu, gelu_tanh };
+enum class Unary { exp, log, sqrt, tanh, sigmoid, gelu, gelu_tanh };
 
 // y = f(x)
 void unary(Unary f, const float* x, int64_t count, float* y);
 void unary(Unary f, const double* x, int64_t count, double* y);
 
-// dx = dy · f'(x). `saved` is what the derivative is written in: y for exp, sqrt, tanh, sigmoid and relu, x for log and
+// dx = dy · f'(x). `saved` is what the derivative is written in: y for exp, sqrt, tanh and sigmoid, x for log and
 // the two GELUs.
 void unary_backward(Unary f, const float* dy, const float* saved, int64_t count, float* dx);
 void unary_backward(Unary f, const double* dy, const double* saved, int64_t count, double* dx);
@@ -42,8 +42,6 @@ T unary(Unary f, T x) {
       return std::tanh(x);
     case Unary::sigmoid:
       return 1 / (1 + std::exp(-x));
-    case Unary::relu:
-      return x > 0 || std::isnan(x) ? x : T{0};
     case Unary::gelu:
       return x / 2 * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
     case Unary::gelu_tanh:
@@ -66,8 +64,6 @@ T derivative(Unary f, T saved) {
       return 1 - saved * saved;
     case Unary::sigmoid:
       return saved * (1 - saved);
-    case Unary::relu:
-      return saved > 0 ? T{1} : T{0};
     case Unary::gelu: {
       const T x = saved;
       const T cumulative = (1 + std::erf(x / std::numbers::sqrt2_v<T>)) / 2;

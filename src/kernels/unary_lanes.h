@@ -72,7 +72,6 @@ HWY_INLINE V value(D d, V x) {
   if constexpr (f == Unary::sqrt) return hn::Sqrt(x);
   if constexpr (f == Unary::tanh) return tanh_of(d, x);
   if constexpr (f == Unary::sigmoid) return hn::Div(one, hn::Add(one, exp_of(d, hn::Neg(x))));
-  if constexpr (f == Unary::relu) return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), x);  // keeps NaN
   if constexpr (f == Unary::gelu) {
     auto bell = x;
     return hn::Mul(x, normal_cumulative(d, x, bell));
@@ -91,7 +90,6 @@ HWY_INLINE V slope(D d, V saved) {
   if constexpr (f == Unary::sqrt) return hn::Div(half, saved);
   if constexpr (f == Unary::tanh) return hn::NegMulAdd(saved, saved, one);
   if constexpr (f == Unary::sigmoid) return hn::Mul(saved, hn::Sub(one, saved));
-  if constexpr (f == Unary::relu) return hn::IfThenElseZero(hn::Gt(saved, hn::Zero(d)), one);
   if constexpr (f == Unary::gelu) {  // Φ(x) + x·exp(−x²/2)/√(2π)
     auto bell = saved;
     const auto cumulative = normal_cumulative(d, saved, bell);
