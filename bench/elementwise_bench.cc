@@ -47,7 +47,7 @@ void sum_over_middle_axis(benchmark::State& state) {  // [B,T,D] summed over T
 void accumulate(benchmark::State& state) {
   const auto x = numbers(count);
   std::vector<float> y(count);
-  for (auto _ : state) kernels::accumulate(x.data(), count, y.data());
+  for (auto _ : state) kernels::accumulate(x.data(), count, 1.0f, y.data());
   report_bytes(state, 12 * count);
 }
 

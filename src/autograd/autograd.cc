@@ -141,7 +141,7 @@ void add_in_place(Tensor& sum, const Tensor& grad) {
     return;
   }
   const Tensor dense = grad.contiguous();
-  for_float(sum, [&]<class T>(T) { kernels::accumulate(dense.data<T>(), dense.numel(), sum.data<T>()); });
+  for_float(sum, [&]<class T>(T) { kernels::accumulate(dense.data<T>(), dense.numel(), T{1}, sum.data<T>()); });
   sum.mark_changed();
 }
 

@@ -17,6 +17,15 @@ void check_range(const char* operation, const Tensor& ids, Dim bound) {
   }
 }
 
+// table[index[i]] += rows[i]
+void add_rows(const Tensor& rows, const Tensor& index, Tensor& table) {
+  const Tensor dense = rows.contiguous();
+  for_float(rows, [&]<class T>(T) {
+    kernels::scatter_add_rows(dense.data<T>(), table.size(1), index.data<int64_t>(), index.numel(), table.data<T>());
+  });
+  table.mark_changed();
+}
+
 }  // namespace
 
 Tensor embedding(const Tensor& table, const Tensor& ids) {
@@ -31,14 +40,16 @@ Tensor embedding(const Tensor& table, const Tensor& ids) {
   for_float(table, [&]<class T>(T) {
     kernels::gather_rows(dense.data<T>(), dense.size(1), index.data<int64_t>(), index.numel(), y.data<T>());
   });
-  return record("embedding", y, {table}, [index = save(index), from = table.shape()](const Tensor& dy) {
-    const Tensor rows = dy.contiguous();
-    Tensor dtable = Tensor::zeros(from, dy.dtype());
-    for_float(dy, [&]<class T>(T) {
-      kernels::scatter_add_rows(rows.data<T>(), from[1], index->data<int64_t>(), index->numel(), dtable.data<T>());
-    });
-    return Tensors{dtable};
-  });
+  return record("embedding", y, {table},
+                [index = save(index), from = table.shape(), leaf = LeafGradient(table)](const Tensor& dy) {
+                  if (Tensor* sum = leaf.buffer(dy.dtype())) {
+                    add_rows(dy, *index, *sum);
+                    return Tensors{Tensor()};
+                  }
+                  Tensor dtable = Tensor::zeros(from, dy.dtype());
+                  add_rows(dy, *index, dtable);
+                  return Tensors{dtable};
+                });
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {

@@ -5,6 +5,7 @@
 #include "autograd/matrix_product.h"
 #include "autograd/op_support.h"
 #include "kernels/cross_entropy.h"
+#include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 
 namespace glass {
@@ -84,6 +85,17 @@ Tensor scaled(const Tensor& gradient, double factor, const Shape& shape) {
   return (factor == 1 ? gradient : mul(gradient, factor)).reshaped(shape);
 }
 
+// The same, or nothing where the leaf's own sum takes it.
+Tensor weight_gradient(const Tensor& gradient, double factor, const Shape& shape, const LeafGradient& leaf) {
+  Tensor* sum = gradient.defined() ? leaf.buffer(gradient.dtype()) : nullptr;
+  if (sum == nullptr) return scaled(gradient, factor, shape);
+  for_float(gradient, [&]<class T>(T) {
+    kernels::accumulate(gradient.data<T>(), gradient.numel(), static_cast<T>(factor), sum->data<T>());
+  });
+  sum->mark_changed();
+  return {};
+}
+
 }  // namespace
 
 Tensor linear_cross_entropy_sum(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& labels,
@@ -93,7 +105,8 @@ Tensor linear_cross_entropy_sum(const Tensor& x, const Tensor& weight, const Ten
   const Tensor rows = as_rows(x.detach());
   Sums sums;
   if (needs_grad({x})) sums.x = Tensor::empty(rows.shape(), rows.dtype());
-  if (needs_grad({weight})) sums.weight = Tensor::zeros(weight.shape(), weight.dtype());
+  if (needs_grad({weight})) sums.weight = Tensor::empty(weight.shape(), weight.dtype());
+  if (sums.weight.defined() && rows.size(0) == 0) sums.weight.fill(0);
   if (bias.defined() && needs_grad({bias})) sums.bias = Tensor::zeros(bias.shape(), bias.dtype());
   {
     const NoGrad values_only;
@@ -103,9 +116,10 @@ Tensor linear_cross_entropy_sum(const Tensor& x, const Tensor& weight, const Ten
   const Tensors inputs = bias.defined() ? Tensors{x, weight, bias} : Tensors{x, weight};
   const Tensor y = Tensor::full({}, sums.losses.loss, x.dtype());
   return record("linear_cross_entropy", y, inputs,
-                [sums, shape = x.shape(), weights = weight.shape(), count = inputs.size()](const Tensor& dy) {
+                [sums, shape = x.shape(), weights = weight.shape(), count = inputs.size(),
+                 leaf = LeafGradient(weight)](const Tensor& dy) {
                   const double upstream = dy.item();
-                  Tensors grads{scaled(sums.x, upstream, shape), scaled(sums.weight, upstream, weights)};
+                  Tensors grads{scaled(sums.x, upstream, shape), weight_gradient(sums.weight, upstream, weights, leaf)};
                   if (count == 3) grads.push_back(scaled(sums.bias, upstream, {weights[0]}));
                   return grads;
                 });

@@ -5,6 +5,7 @@
 
 #include "glassformer/autograd/ops.h"
 #include "glassformer/base/error.h"
+#include "glassformer/tensor/grad_state.h"
 #include "kernels/copy.h"
 
 namespace glass {
@@ -40,6 +41,20 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 // The labels of rows [..,·] of so many classes, dense int64. Throws ShapeError or ValueError if they do not fit, and
 // for a smoothing outside of [0,1).
 Tensor checked_labels(const Shape& rows, Dim classes, const Tensor& labels, const CrossEntropyOptions& options);
+
+// Where a leaf's gradient is summed up. A derivative that can add to it in place does, and then gives no gradient for
+// that input: a weight's gradient is as large as the weight, and need not be written, read and added once more.
+class LeafGradient {
+ public:
+  explicit LeafGradient(const Tensor& input) : state_(input.grad_state()) {}
+
+  // Dense, of the input's shape and of this type; null where the gradient has to be given as usual. To be asked in the
+  // backward pass, and marked as changed.
+  Tensor* buffer(DType type) const;
+
+ private:
+  std::shared_ptr<GradState> state_;
+};
 
 // The extents before `axis` and after it, multiplied.
 struct AxisSplit {

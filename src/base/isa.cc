@@ -93,6 +93,10 @@ Isa isa() {
   return chosen;
 }
 
-bool has_bf16_products() { return isa() == Isa::amx || (isa() == Isa::avx512 && has_avx512_bf16()); }
+bool has_bf16_products() {
+  // Asked for each product; a virtual machine answers CPUID itself, which takes a microsecond or more.
+  static const bool has = isa() == Isa::amx || (isa() == Isa::avx512 && has_avx512_bf16());
+  return has;
+}
 
 }  // namespace glass

@@ -59,9 +59,9 @@ void binary(Binary op, const T* a, const Layout& a_layout, const T* b, const Lay
 }
 
 template <class T>
-void accumulate(const T* in, int64_t count, T* out) {
+void accumulate(const T* in, int64_t count, T factor, T* out) {
   parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] += in[i];
+    for (int64_t i = begin; i < end; ++i) out[i] += factor * in[i];
   });
 }
 
@@ -148,7 +148,7 @@ bool any_non_finite(const T* in, int64_t count) {
 
 #define GLASS_INSTANTIATE(T)                                                          \
   template void binary(Binary, const T*, const Layout&, const T*, const Layout&, T*); \
-  template void accumulate(const T*, int64_t, T*);                                    \
+  template void accumulate(const T*, int64_t, T, T*);                                 \
   template void scale_add(const T*, int64_t, T, T, T*);                               \
   template void sum_to(const T*, const Layout&, int64_t, T*);                         \
   template void masked_fill(const T*, const bool*, const Layout&, T, T*);             \

@@ -11,9 +11,9 @@ enum class Binary { add, sub, mul, div };
 template <class T>
 void binary(Binary op, const T* a, const Layout& a_layout, const T* b, const Layout& b_layout, T* out);
 
-// out += in; dense, of `count` elements.
+// out += factor · in; dense, of `count` elements.
 template <class T>
-void accumulate(const T* in, int64_t count, T* out);
+void accumulate(const T* in, int64_t count, T factor, T* out);
 
 // out = in · factor + addend
 template <class T>

@@ -100,9 +100,10 @@ MultiHeadAttention::MultiHeadAttention(Module* parent, std::string name, const A
 
 Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask, const AttentionContext& context) const {
   const Dim first = context.cache != nullptr ? context.cache->length() : 0;
-  Tensor q = split_heads(query(x), heads);        // [B,H,T,K]
-  Tensor k = split_heads(key(x), heads);          // [B,H,T,K]
-  const Tensor v = split_heads(value(x), heads);  // [B,H,T,K]
+  const Tensor input = rounded_for_products(x);       // [B,T,D]
+  Tensor q = split_heads(query(input), heads);        // [B,H,T,K]
+  Tensor k = split_heads(key(input), heads);          // [B,H,T,K]
+  const Tensor v = split_heads(value(input), heads);  // [B,H,T,K]
   Tensor bias;
   if (context.positions != nullptr) {
     const QueryKey rotated = context.positions->rotate({q, k}, first);

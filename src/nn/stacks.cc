@@ -72,10 +72,11 @@ Decoder::Decoder(Module* parent, std::string name, const StackOptions& o)
 Tensor Decoder::forward(const Tensor& x, const Tensor& memory, const AttentionMask& self_mask,
                         const AttentionMask& memory_mask, const PositionScheme* positions, DecoderCache* cache) const {
   if (cache != nullptr) cache->layers.resize(layers.size());
+  const Tensor read = rounded_for_products(memory);  // by the keys and values of every layer
   Tensor y = x;
   for (size_t i = 0; i < layers.size(); ++i) {
     const Scope scope(layers.name());
-    y = layers[i](y, memory, self_mask, memory_mask, positions, cache != nullptr ? &cache->layers[i] : nullptr);
+    y = layers[i](y, read, self_mask, memory_mask, positions, cache != nullptr ? &cache->layers[i] : nullptr);
   }
   return norm ? (*norm)(y) : y;
 }

@@ -101,6 +101,35 @@ TEST(LinearInBf16, GradientsAreThoseOfRoundedOperands) {
   expect_near_norm(pass.bias.grad(), sum(sum(dy.to(DType::f64), 0), 0));  // which no product rounds
 }
 
+// Rounded beforehand or on the way, the numbers are the same, and the gradient arrives in float32.
+TEST(LinearInBf16, TakesWhatWasRoundedForSeveral) {
+  const LinearPass apart({3, 50, 33}, 37);
+  const Tensor x = test::leaf(apart.x.clone()), weight = test::leaf(apart.weight.clone());
+  Tensor y;
+  {
+    const PrecisionScope bf16(Precision::bf16);
+    const Tensor shared = rounded_for_products(x);
+    EXPECT_EQ(shared.dtype(), DType::bf16);
+    y = linear(shared, weight, apart.bias);
+  }
+  EXPECT_EQ(y.to_vector(), apart.y.to_vector());
+  const Tensor dy = uniform({3, 50, 37}, 4, DType::f32);
+  backward(apart.y, dy);
+  backward(y, dy);
+  EXPECT_EQ(x.grad().dtype(), DType::f32);
+  EXPECT_EQ(x.grad().to_vector(), apart.x.grad().to_vector());
+  EXPECT_EQ(weight.grad().to_vector(), apart.weight.grad().to_vector());
+}
+
+TEST(LinearInBf16, NothingIsRoundedWhereNothingMultipliesInBf16) {
+  const Tensor x = test::leaf(uniform({3, 4}, 1, DType::f32)), wide = uniform({3, 4}, 1);
+  EXPECT_TRUE(rounded_for_products(x).same_as(x));
+  const PrecisionScope bf16(Precision::bf16);
+  EXPECT_TRUE(rounded_for_products(wide).same_as(wide));
+  expect_error<TypeError>([] { rounded_for_products(Tensor::zeros({2}, DType::i64)); },
+                          {"rounded_for_products", "int64"});
+}
+
 TEST(LinearInBf16, IsAsCloseToFloat32AsEightBitsAre) {
   const LinearPass pass({200, 64}, 96);
   const Tensor exact = linear(pass.x, pass.weight, pass.bias);

@@ -83,9 +83,9 @@ TEST(Accumulate, AddsInPlace) {
   for (const int64_t n : ragged_sizes) {
     const auto x = random_values<double>(n, 1), y = random_values<double>(n, 2);
     MisalignedFloats from(x), to(y);
-    accumulate(from.data(), n, to.data());
+    accumulate(from.data(), n, 0.5f, to.data());
     for (size_t i = 0; i < x.size(); ++i)
-      EXPECT_EQ(to.values()[i], static_cast<float>(x[i]) + static_cast<float>(y[i]));
+      EXPECT_EQ(to.values()[i], static_cast<float>(x[i]) / 2 + static_cast<float>(y[i]));
   }
 }
 
@@ -140,7 +140,7 @@ TEST(Elementwise, AnyNumberOfThreadsGivesTheSameBits) {
   expect_same_for_any_threads([&] {
     std::vector<float> out(a.size());
     binary(Binary::div, a.data(), Layout{2, {300, 257}, {257, 1}}, b.data(), Layout{2, {300, 257}, {0, 1}}, out.data());
-    accumulate(a.data(), 300 * 257, out.data());
+    accumulate(a.data(), 300 * 257, 0.3f, out.data());
     scale_add(out.data(), 300 * 257, 0.3f, 0.1f, out.data());
     return out;
   });

@@ -53,8 +53,11 @@ Tensor expand(const Tensor& x, const Shape& shape);   // broadcast
 // [..., M, K] x [..., K, N] -> [..., M, N]; leading axes broadcast. Transposed views are taken as they are, uncopied.
 Tensor matmul(const Tensor& a, const Tensor& b);
 // y = x Wᵀ + b. x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. Multiplies float32 as the
-// PrecisionScope says (autograd/precision.h).
+// PrecisionScope says (autograd/precision.h), an x that is bfloat16 already in bfloat16.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+// x in the numbers that linear() multiplies it in here: for an x that several take, to be rounded and kept once. Where
+// those are its own, x itself. The gradient is that of x, of its type.
+Tensor rounded_for_products(const Tensor& x);
 
 // --- gathering (autograd/gather.cc)
 // Rows of a table. table [V, D], ids int32 or int64 of any shape -> ids.shape + [D]. Throws ValueError for an id
