@@ -4,6 +4,7 @@
 
 #include "bench_cases.h"
 #include "bench_flops.h"
+#include "glassformer/autograd/precision.h"
 #include "glassformer/base/random.h"
 #include "glassformer/nn/attention.h"
 
@@ -22,27 +23,30 @@ Tensor random_tensor(const Shape& shape, Random& random) {
 struct AttentionPass {
   Tensor query, key, value, output_grad;  // [B,H,T,K]
   AttentionMask mask;
+  Precision precision;
 
-  AttentionPass(const Shape& shape, AttentionMask attention_mask) : mask(std::move(attention_mask)) {
+  AttentionPass(const Shape& shape, AttentionMask attention_mask, Precision numbers)
+      : mask(std::move(attention_mask)), precision(numbers) {
     Random random(1);
     for (Tensor* input : {&query, &key, &value}) *input = random_tensor(shape, random).set_requires_grad(true);
     output_grad = random_tensor(shape, random);
   }
   void run() {
+    const PrecisionScope multiply_in(precision);
     backward(scaled_dot_product_attention(query, key, value, mask, AttentionScale().factor(width)), output_grad);
     for (Tensor* input : {&query, &key, &value}) input->set_grad({});
   }
 };
 
-PreparedCase prepare(Dim length, bool causal) {
+PreparedCase prepare(Dim length, bool causal, Precision precision) {
   const Dim batch = std::max<Dim>(1, tokens / length);
-  const auto pass = std::make_shared<AttentionPass>(Shape{batch, heads, length, width},
-                                                    causal ? AttentionMask::causal() : AttentionMask::none());
+  const auto pass = std::make_shared<AttentionPass>(
+      Shape{batch, heads, length, width}, causal ? AttentionMask::causal() : AttentionMask::none(), precision);
   const auto t = static_cast<double>(length);
   const double pairs = static_cast<double>(batch) * (causal ? t * (t + 1) / 2 : t * t);
   // Both products have two derivatives each, as products with weights have.
   const double flops = products_in_training * attention_flops(heads * width, pairs);
-  return {[pass] { pass->run(); }, batch * length, flops, "f32", {}};
+  return {[pass] { pass->run(); }, batch * length, flops, name_of(precision), {}};
 }
 
 }  // namespace
@@ -55,7 +59,7 @@ void add_attention_cases(std::vector<BenchCase>& cases, Dim longest) {
       cases.push_back({fmt::format("attention/{}/{}", mask, length),
                        fmt::format("forward and backward of {} attention: {} x {} tokens, H 8, K 64", mask,
                                    std::max<Dim>(1, tokens / length), length),
-                       [=](const BenchSettings&) { return prepare(length, causal); }});
+                       [=](const BenchSettings& settings) { return prepare(length, causal, settings.precision); }});
     }
   }
 }

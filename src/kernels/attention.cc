@@ -13,13 +13,15 @@ HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
 // The forward pass of one head after another; its memory serves all of them.
+template <class Numbers>
 class ForwardHeads {
  public:
   ForwardHeads(const AttentionProblem& problem, int64_t most_keys)
       : p_(problem),
         value_stride_(whole_vectors(problem.value_width)),
-        keys_(block_memory(Panels::size(problem.width, most_keys))),
-        values_(block_memory(Panels::size(most_keys, problem.value_width))),
+        keys_(block_memory(Panels::size(Numbers::steps(problem.width), most_keys))),
+        values_(block_memory(Panels::size(Numbers::steps(most_keys), problem.value_width))),
+        queries_(block_memory(block_queries * problem.width)),
         weights_(block_memory(block_queries * block_keys)),
         factors_(block_memory(block_queries * block_keys)),
         sums_(block_memory(block_queries * value_stride_)) {}
@@ -27,16 +29,18 @@ class ForwardHeads {
   void run(HeadPlace at, const HeadRows<const float>& query, const HeadRows<const float>& key,
            const HeadRows<const float>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp) {
     const int64_t queries = p_.queries[at.sequence], keys = p_.keys[at.sequence];
-    const Panels packed_keys{keys_.get(), p_.width, keys}, packed_values{values_.get(), keys, p_.value_width};
-    pack_transposed({key.at(at.sequence, at.head, 0), key.row}, p_.scale, packed_keys);
-    pack({value.at(at.sequence, at.head, 0), value.row}, packed_values);
+    const Panels packed_keys{keys_.get(), Numbers::steps(p_.width), keys};
+    const Panels packed_values{values_.get(), Numbers::steps(keys), p_.value_width};
+    Numbers::pack_transposed({key.at(at.sequence, at.head, 0), key.row}, p_.width, p_.scale, packed_keys);
+    Numbers::pack({value.at(at.sequence, at.head, 0), value.row}, keys, packed_values);
     for (int64_t first = 0; first < queries; first += block_queries) {
       const int64_t rows = std::min(block_queries, queries - first), seen = keys_seen(p_, at.sequence, first, rows);
-      const LeftBlock q{query.at(at.sequence, at.head, first), query.row, 1};
+      const Rows own{query.at(at.sequence, at.head, first), query.row};
+      const LeftBlock q = Numbers::left(own, rows, p_.width, queries_.get());
       for (int64_t i = 0; i < rows; ++i) begin_row(i);
       for (int64_t k = 0; k < seen; k += block_keys) {
         const Block block{first, rows, k, std::min(block_keys, seen - k)};
-        multiply_block(q, rows, packed_keys, {0, p_.width, k, block.keys}, false, weights_.get(), block_keys);
+        multiply_block<Numbers>(q, rows, packed_keys, {0, p_.width, k, block.keys}, false, weights_.get(), block_keys);
         add_block(at, block, packed_values);
       }
       for (int64_t i = 0; i < rows; ++i) {
@@ -62,8 +66,9 @@ class ForwardHeads {
         multiply_row(weights_.get() + i * block_keys, factors_.get() + i * block_keys, block.keys);
       }
     }
-    multiply_block({weights_.get(), block_keys, 1}, block.queries, values, {block.key, block.keys, 0, p_.value_width},
-                   block.key > 0, sums_.get(), value_stride_);
+    const LeftBlock weights = Numbers::left_in_place(weights_.get(), block_keys, block.queries, block.keys);
+    multiply_block<Numbers>(weights, block.queries, values, {block.key, block.keys, 0, p_.value_width}, block.key > 0,
+                            sums_.get(), value_stride_);
   }
 
   void exponentiate(int64_t i, const Block& block) {
@@ -95,15 +100,23 @@ class ForwardHeads {
 
   const AttentionProblem& p_;
   const int64_t value_stride_;
-  BlockMemory keys_, values_, weights_, factors_, sums_;
+  BlockMemory keys_, values_, queries_, weights_, factors_, sums_;
   float largest_[block_queries], total_[block_queries];
 };
+
+template <class Numbers>
+void run_heads(const AttentionProblem& p, const HeadRows<const float>& query, const HeadRows<const float>& key,
+               const HeadRows<const float>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp,
+               const AttentionWork& work, int64_t begin, int64_t end) {
+  ForwardHeads<Numbers> heads(p, work.most_keys);
+  for (int64_t i = begin; i < end; ++i) heads.run({i / p.heads, i % p.heads}, query, key, value, out, log_sum_exp);
+}
 
 void attention_heads(const AttentionProblem& p, const HeadRows<const float>& query, const HeadRows<const float>& key,
                      const HeadRows<const float>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp,
                      const AttentionWork& work, int64_t begin, int64_t end) {
-  ForwardHeads heads(p, work.most_keys);
-  for (int64_t i = begin; i < end; ++i) heads.run({i / p.heads, i % p.heads}, query, key, value, out, log_sum_exp);
+  const auto run = p.bf16 ? run_heads<Bf16Numbers> : run_heads<Float32>;
+  run(p, query, key, value, out, log_sum_exp, work, begin, end);
 }
 
 }  // namespace glass::kernels::HWY_NAMESPACE

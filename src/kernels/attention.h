@@ -39,6 +39,7 @@ struct AttentionProblem {
   const KeepBlock* keep = nullptr;  // a mask of the user's own on top
   double dropout_rate = 0;          // on the weights, drawn as kernels::dropout draws for [sequences, heads, T, S]
   uint64_t dropout_key = 0, first_example = 0;
+  bool bf16 = false;  // operands of the products are rounded to it; only where has_bf16_products() is true
 };
 
 // out = softmax(query·keyᵀ·scale, over the keys allowed)·value, and log Σ exp(scores) for each query, −∞ where it sees

@@ -16,6 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
 // One head after another; the memory serves all of them.
+template <class Numbers>
 class BackwardHeads {
  public:
   BackwardHeads(const AttentionProblem& problem, const AttentionForward& forward,
@@ -27,11 +28,14 @@ class BackwardHeads {
         gradients_(gradients),
         width_(whole_vectors(problem.width)),
         value_width_(whole_vectors(problem.value_width)),
-        keys_(block_memory(Panels::size(most_keys, problem.width))),
-        keys_across_(block_memory(Panels::size(problem.width, most_keys))),
-        values_across_(block_memory(Panels::size(problem.value_width, most_keys))),
-        queries_(block_memory(Panels::size(most_queries, problem.width))),
-        out_gradients_(block_memory(Panels::size(most_queries, problem.value_width))),
+        keys_(block_memory(Panels::size(Numbers::steps(most_keys), problem.width))),
+        keys_across_(block_memory(Panels::size(Numbers::steps(problem.width), most_keys))),
+        values_across_(block_memory(Panels::size(Numbers::steps(problem.value_width), most_keys))),
+        queries_(block_memory(Panels::size(Numbers::steps(most_queries), problem.width))),
+        out_gradients_(block_memory(Panels::size(Numbers::steps(most_queries), problem.value_width))),
+        query_rows_(block_memory(most_queries * problem.width)),
+        out_gradient_rows_(block_memory(most_queries * problem.value_width)),
+        across_(block_memory(block_queries * block_keys)),
         weights_(block_memory(block_queries * block_keys)),
         dropped_(block_memory(block_queries * block_keys)),
         score_gradients_(block_memory(block_queries * block_keys)),
@@ -60,21 +64,28 @@ class BackwardHeads {
   }
 
  private:
-  Panels keys() const { return {keys_.get(), p_.keys[at_.sequence], p_.width}; }
-  Panels keys_across() const { return {keys_across_.get(), p_.width, p_.keys[at_.sequence]}; }
-  Panels values_across() const { return {values_across_.get(), p_.value_width, p_.keys[at_.sequence]}; }
-  Panels queries() const { return {queries_.get(), p_.queries[at_.sequence], p_.width}; }
-  Panels out_gradients() const { return {out_gradients_.get(), p_.queries[at_.sequence], p_.value_width}; }
+  // Of so many steps and columns.
+  static Panels panels(const BlockMemory& memory, int64_t steps, int64_t columns) {
+    return {memory.get(), Numbers::steps(steps), columns};
+  }
+  Panels keys() const { return panels(keys_, p_.keys[at_.sequence], p_.width); }
+  Panels keys_across() const { return panels(keys_across_, p_.width, p_.keys[at_.sequence]); }
+  Panels values_across() const { return panels(values_across_, p_.value_width, p_.keys[at_.sequence]); }
+  Panels queries() const { return panels(queries_, p_.queries[at_.sequence], p_.width); }
+  Panels out_gradients() const { return panels(out_gradients_, p_.queries[at_.sequence], p_.value_width); }
 
   Rows rows_of(const HeadRows<const float>& tensor) const { return {tensor.at(at_.sequence, at_.head, 0), tensor.row}; }
 
   void pack_head() {
-    pack(rows_of(forward_.key), keys());
-    pack_transposed(rows_of(forward_.key), p_.scale, keys_across());
-    pack_transposed(rows_of(forward_.value), 1, values_across());
-    pack(rows_of(forward_.query), queries());
-    pack(rows_of(out_gradient_), out_gradients());
-    for (int64_t i = 0; i < p_.queries[at_.sequence] && !one_block(); ++i) {
+    const int64_t queries_here = p_.queries[at_.sequence], keys_here = p_.keys[at_.sequence];
+    Numbers::pack(rows_of(forward_.key), keys_here, keys());
+    Numbers::pack_transposed(rows_of(forward_.key), p_.width, p_.scale, keys_across());
+    Numbers::pack_transposed(rows_of(forward_.value), p_.value_width, 1, values_across());
+    Numbers::pack(rows_of(forward_.query), queries_here, queries());
+    Numbers::pack(rows_of(out_gradient_), queries_here, out_gradients());
+    left_queries_ = Numbers::left(rows_of(forward_.query), queries_here, p_.width, query_rows_.get());
+    left_out_gradients_ = Numbers::left(rows_of(out_gradient_), queries_here, p_.value_width, out_gradient_rows_.get());
+    for (int64_t i = 0; i < queries_here && !one_block(); ++i) {
       shares_[i] =
           dot(forward_.out.at(at_.sequence, at_.head, i), out_gradient_.at(at_.sequence, at_.head, i), p_.value_width);
     }
@@ -103,20 +114,27 @@ class BackwardHeads {
   void add_block(const Block& b) {
     make_weights(b);
     make_score_gradients(b);
-    const LeftBlock weights_across{weights_.get(), 1, block_keys}, across{score_gradients_.get(), 1, block_keys};
-    const LeftBlock along{score_gradients_.get(), block_keys, 1};
-    multiply_block(weights_across, b.keys, out_gradients(), {b.query, b.queries, 0, p_.value_width}, true,
-                   value_sums_.get(), value_width_);
-    multiply_block(across, b.keys, queries(), {b.query, b.queries, 0, p_.width}, true, key_sums_.get(), width_);
-    multiply_block(along, b.queries, keys(), {b.key, b.keys, 0, p_.width}, true, query_sums_.get() + b.query * width_,
-                   width_);
+    multiply_block<Numbers>(across(weights_, b), b.keys, out_gradients(), {b.query, b.queries, 0, p_.value_width}, true,
+                            value_sums_.get(), value_width_);
+    multiply_block<Numbers>(across(score_gradients_, b), b.keys, queries(), {b.query, b.queries, 0, p_.width}, true,
+                            key_sums_.get(), width_);
+    const LeftBlock along = Numbers::left_in_place(score_gradients_.get(), block_keys, b.queries, b.keys);
+    multiply_block<Numbers>(along, b.queries, keys(), {b.key, b.keys, 0, p_.width}, true,
+                            query_sums_.get() + b.query * width_, width_);
+  }
+
+  LeftBlock across(const BlockMemory& block, const Block& b) {
+    return Numbers::left_across(block.get(), block_keys, b.queries, b.keys, across_.get());
+  }
+
+  static LeftBlock from_row(LeftBlock rows, int64_t row) {
+    return {rows.data + row * rows.row_stride, rows.row_stride, rows.step_stride};
   }
 
   // P, before dropout.
   void make_weights(const Block& b) {
-    const HeadRows<const float>& query = forward_.query;
-    multiply_block({query.at(at_.sequence, at_.head, b.query), query.row, 1}, b.queries, keys_across(),
-                   {0, p_.width, b.key, b.keys}, false, weights_.get(), block_keys);
+    multiply_block<Numbers>(from_row(left_queries_, b.query), b.queries, keys_across(), {0, p_.width, b.key, b.keys},
+                            false, weights_.get(), block_keys);
     if (p_.keep != nullptr) apply_keep(p_, at_, b, weights_.get());
     for (int64_t i = 0; i < b.queries; ++i) {
       float* row = weights_.get() + i * block_keys;
@@ -130,9 +148,8 @@ class BackwardHeads {
 
   // dS into its block, and P∘M in place of P.
   void make_score_gradients(const Block& b) {
-    const HeadRows<const float>& gradient = out_gradient_;
-    multiply_block({gradient.at(at_.sequence, at_.head, b.query), gradient.row, 1}, b.queries, values_across(),
-                   {0, p_.value_width, b.key, b.keys}, false, score_gradients_.get(), block_keys);
+    multiply_block<Numbers>(from_row(left_out_gradients_, b.query), b.queries, values_across(),
+                            {0, p_.value_width, b.key, b.keys}, false, score_gradients_.get(), block_keys);
     if (p_.dropout_rate > 0) weight_dropout(p_, at_, b, dropped_.get());
     for (int64_t i = 0; i < b.queries; ++i) {
       float* weights = weights_.get() + i * block_keys;
@@ -168,17 +185,28 @@ class BackwardHeads {
   const AttentionGradients& gradients_;
   const int64_t width_, value_width_;
   BlockMemory keys_, keys_across_, values_across_, queries_, out_gradients_;
+  BlockMemory query_rows_, out_gradient_rows_;  // where left operands are rounded
+  BlockMemory across_;                          // a block of ours, transposed for a product
   BlockMemory weights_, dropped_, score_gradients_;
   BlockMemory query_sums_, key_sums_, value_sums_;
   BlockMemory shares_;  // δ
+  LeftBlock left_queries_{}, left_out_gradients_{};
   HeadPlace at_{};
 };
+
+template <class Numbers>
+void run_backward_heads(const AttentionProblem& p, const AttentionForward& forward,
+                        const HeadRows<const float>& out_gradient, const AttentionGradients& gradients,
+                        const AttentionWork& work, int64_t begin, int64_t end) {
+  BackwardHeads<Numbers> heads(p, forward, out_gradient, gradients, work.most_queries, work.most_keys);
+  for (int64_t i = begin; i < end; ++i) heads.run({i / p.heads, i % p.heads});
+}
 
 void attention_backward_heads(const AttentionProblem& p, const AttentionForward& forward,
                               const HeadRows<const float>& out_gradient, const AttentionGradients& gradients,
                               const AttentionWork& work, int64_t begin, int64_t end) {
-  BackwardHeads heads(p, forward, out_gradient, gradients, work.most_queries, work.most_keys);
-  for (int64_t i = begin; i < end; ++i) heads.run({i / p.heads, i % p.heads});
+  const auto run = p.bf16 ? run_backward_heads<Bf16Numbers> : run_backward_heads<Float32>;
+  run(p, forward, out_gradient, gradients, work, begin, end);
 }
 
 }  // namespace glass::kernels::HWY_NAMESPACE

@@ -15,6 +15,7 @@
 #include "kernels/attention.h"
 #include "kernels/block_product.h"
 #include "kernels/dropout_lanes.h"
+#include "kernels/pair_product.h"
 #include "kernels/softmax_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,6 +23,12 @@ namespace glass::kernels::HWY_NAMESPACE {
 
 // A block of scores takes 24 kB, and its operands as much: all of it stays in the second-level cache.
 constexpr int64_t block_queries = 48, block_keys = 128;
+
+#if HWY_TARGET == HWY_AVX3
+using Bf16Numbers = Bf16Pairs;
+#else
+using Bf16Numbers = Float32;  // of processors without bf16 products, which are not asked for them
+#endif
 
 using BlockMemory = hwy::AlignedFreeUniquePtr<float[]>;
 inline BlockMemory block_memory(int64_t count) {

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "autograd/op_support.h"
+#include "glassformer/autograd/precision.h"
 #include "glassformer/autograd/tap.h"
+#include "glassformer/base/isa.h"
 #include "kernels/attention.h"
 #include "kernels/attention_rows.h"
 
@@ -77,6 +79,7 @@ Call make_call(const ScoreExtent& extent, Dim width, Dim value_width, const Atte
   p.width = width;
   p.value_width = value_width;
   p.scale = static_cast<float>(scale);
+  p.bf16 = precision() == Precision::bf16 && has_bf16_products();
   p.causal = mask.is_causal();
   p.first_query = extent.first_query;
   if (mask.has_functions()) {

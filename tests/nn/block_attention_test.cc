@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "glassformer/autograd/precision.h"
 #include "glassformer/autograd/tap.h"
+#include "glassformer/base/isa.h"
 #include "glassformer/base/random.h"
 #include "glassformer/nn/attention.h"
 #include "tensors.h"
@@ -32,7 +34,8 @@ using Attention = decltype(&scaled_dot_product_attention);
 
 // The output and the gradients of query, key and value.
 Tensors results_of(Attention attention, const Operands& in, const AttentionMask& mask, Dim first_query,
-                   const Dropout* dropout) {
+                   const Dropout* dropout, Precision precision = Precision::f32) {
+  const PrecisionScope multiply_in(precision);
   Tensors inputs{in.query.clone(), in.key.clone(), in.value.clone()};
   for (Tensor& input : inputs) input.set_requires_grad(true);
   const RandomScope random({5, 6, 7});
@@ -41,19 +44,24 @@ Tensors results_of(Attention attention, const Operands& in, const AttentionMask&
   return {out.detach(), inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
 }
 
-void expect_as_defined(const Sizes& sizes, const AttentionMask& mask, Dim first_query = 0,
-                       const Dropout* dropout = nullptr) {
-  SCOPED_TRACE("T " + std::to_string(sizes.T) + ", S " + std::to_string(sizes.S) + ", K " + std::to_string(sizes.K));
-  const Operands in(sizes);
-  const Tensors got = results_of(&scaled_dot_product_attention, in, mask, first_query, dropout);
-  const Tensors want = results_of(&plain::scaled_dot_product_attention, in, mask, first_query, dropout);
+void expect_close(const Tensors& got, const Tensors& want, double tolerance) {
   const char* names[] = {"output", "query's gradient", "key's gradient", "value's gradient"};
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(got[i].shape(), want[i].shape()) << names[i];
     // Beside the size of the operands where it is small: with one key the gradients of all scores are zero.
     const double floor = 0.2 * std::sqrt(static_cast<double>(want[i].numel()));
-    EXPECT_LT(relative_distance(got[i], want[i], floor), 2e-6) << names[i];
+    EXPECT_LT(relative_distance(got[i], want[i], floor), tolerance) << names[i];
   }
+}
+
+// In bf16 too, which is 8 bits for each operand of five products; where there is none, that is float32 again.
+void expect_as_defined(const Sizes& sizes, const AttentionMask& mask, Dim first_query = 0,
+                       const Dropout* dropout = nullptr) {
+  SCOPED_TRACE("T " + std::to_string(sizes.T) + ", S " + std::to_string(sizes.S) + ", K " + std::to_string(sizes.K));
+  const Operands in(sizes);
+  const Tensors want = results_of(&plain::scaled_dot_product_attention, in, mask, first_query, dropout);
+  expect_close(results_of(&scaled_dot_product_attention, in, mask, first_query, dropout), want, 2e-6);
+  expect_close(results_of(&scaled_dot_product_attention, in, mask, first_query, dropout, Precision::bf16), want, 1e-2);
 }
 
 // Around the sizes of a vector, a tile, a panel and a block of queries (48) and keys (128).
@@ -89,9 +97,33 @@ TEST(BlockAttention, DropsTheWeightsThatItsDefinitionDrops) {
 }
 
 TEST(BlockAttention, ASingleKeyHasGradientsOfExactlyZero) {
-  const Tensors results = results_of(&scaled_dot_product_attention, Operands({2, 2, 9, 1, 8, 8}), {}, 0, nullptr);
-  for (const size_t i : {1, 2}) {
-    for (const double value : results[i].to_vector()) ASSERT_EQ(value, 0);
+  for (const Precision precision : {Precision::f32, Precision::bf16}) {
+    const Operands in({2, 2, 9, 1, 8, 8});
+    const Tensors results = results_of(&scaled_dot_product_attention, in, {}, 0, nullptr, precision);
+    for (const size_t i : {1, 2}) {
+      for (const double value : results[i].to_vector()) ASSERT_EQ(value, 0);
+    }
+  }
+}
+
+// Operands that bf16 holds exactly lose nothing but their weights' digits: with one key allowed those are 1.
+TEST(BlockAttention, InBf16AQueryWithOneKeyGetsThatKeysValue) {
+  if (!has_bf16_products()) GTEST_SKIP() << "no bf16 products";
+  Operands in({1, 2, 70, 70, 10, 7});
+  in.value = in.value.to(DType::bf16).to(DType::f32);
+  const AttentionMask own = AttentionMask::where([](Dim, Dim, Dim q, Dim k) { return q == k; });
+  const PrecisionScope bf16(Precision::bf16);
+  EXPECT_EQ(scaled_dot_product_attention(in.query, in.key, in.value, own, 0.3).to_vector(), in.value.to_vector());
+}
+
+TEST(BlockAttention, InBf16ItIsAsFarFromItsDefinitionAsEightBitsAre) {
+  if (!has_bf16_products()) GTEST_SKIP() << "no bf16 products";
+  const Operands in({2, 2, 100, 150, 16, 16});
+  const Tensors exact = results_of(&plain::scaled_dot_product_attention, in, {}, 0, nullptr);
+  const Tensors got = results_of(&scaled_dot_product_attention, in, {}, 0, nullptr, Precision::bf16);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_LT(relative_distance(got[i], exact[i]), 1.0 / 128);
+    EXPECT_GT(relative_distance(got[i], exact[i]), 1.0 / 8192);  // and float32 it is not
   }
 }
 
@@ -111,7 +143,7 @@ TEST(BlockAttention, ANanAmongTheKeysReachesThoseWhoSeeIt) {
 }
 
 // Later keys may make earlier blocks longer, and nothing else.
-TEST(BlockAttention, LaterTokensNeverChangeTheBitsOfEarlierOutputs) {
+void expect_same_bits_before_later_tokens() {
   const Operands whole({2, 2, 150, 150, 16, 16});
   const Tensor all = scaled_dot_product_attention(whole.query, whole.key, whole.value, AttentionMask::causal(), 0.25);
   for (const Dim length : {1, 47, 48, 60, 128, 129}) {
@@ -120,6 +152,12 @@ TEST(BlockAttention, LaterTokensNeverChangeTheBitsOfEarlierOutputs) {
                                                      AttentionMask::causal(), 0.25);
     EXPECT_EQ(part.to_vector(), front(all).to_vector()) << length;
   }
+}
+
+TEST(BlockAttention, LaterTokensNeverChangeTheBitsOfEarlierOutputs) {
+  expect_same_bits_before_later_tokens();
+  const PrecisionScope bf16(Precision::bf16);
+  expect_same_bits_before_later_tokens();
 }
 
 TEST(BlockAttention, LookingShowsTheStepsAndChangesNoBit) {

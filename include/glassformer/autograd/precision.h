@@ -1,14 +1,14 @@
-// In what numbers products with weights are multiplied. In bf16 the operands are rounded to 8 significant bits, and
-// their products are still summed in float32; weights, norms, softmax and loss stay float32 (Micikevicius et al., 2018,
-// with Kalamkar et al., 2019 on why bf16 needs no loss scale).
+// In what numbers products with weights, and attention's, are multiplied. In bf16 the operands are rounded to 8
+// significant bits, and their products are still summed in float32; weights, norms, softmax and loss stay float32
+// (Micikevicius et al., 2018, with Kalamkar et al., 2019 on why bf16 needs no loss scale).
 #pragma once
 
 namespace glass {
 
 enum class Precision { f32, bf16 };
 
-// While it lives, linear() of float32 tensors called on this thread multiplies in `precision`, and so does the backward
-// pass of those calls, whenever it runs. float64 is never rounded.
+// While it lives, linear() and scaled_dot_product_attention() of float32 tensors called on this thread multiply in
+// `precision`, and so does the backward pass of those calls, whenever it runs. float64 is never rounded.
 class PrecisionScope {
  public:
   explicit PrecisionScope(Precision precision);
