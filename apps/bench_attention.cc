@@ -38,12 +38,23 @@ struct AttentionPass {
   }
 };
 
-PreparedCase prepare(Dim length, bool causal, Precision precision) {
+struct MaskCase {
+  const char* name;
+  AttentionMask mask;
+};
+
+// A function of one's own takes out a seventh of the cells; their products are made all the same.
+std::vector<MaskCase> mask_cases() {
+  return {{"full", AttentionMask::none()},
+          {"causal", AttentionMask::causal()},
+          {"function", AttentionMask::where([](Dim, Dim, Dim query, Dim key) { return (query + key) % 7 != 0; })}};
+}
+
+PreparedCase prepare(Dim length, const AttentionMask& mask, Precision precision) {
   const Dim batch = std::max<Dim>(1, tokens / length);
-  const auto pass = std::make_shared<AttentionPass>(
-      Shape{batch, heads, length, width}, causal ? AttentionMask::causal() : AttentionMask::none(), precision);
+  const auto pass = std::make_shared<AttentionPass>(Shape{batch, heads, length, width}, mask, precision);
   const auto t = static_cast<double>(length);
-  const double pairs = static_cast<double>(batch) * (causal ? t * (t + 1) / 2 : t * t);
+  const double pairs = static_cast<double>(batch) * (mask.is_causal() ? t * (t + 1) / 2 : t * t);
   // Both products have two derivatives each, as products with weights have.
   const double flops = products_in_training * attention_flops(heads * width, pairs);
   return {[pass] { pass->run(); }, batch * length, flops, name_of(precision), {}};
@@ -54,12 +65,11 @@ PreparedCase prepare(Dim length, bool causal, Precision precision) {
 void add_attention_cases(std::vector<BenchCase>& cases, Dim longest) {
   for (const Dim length : {128, 512, 2048, 4096, 16384}) {
     if (length > longest) break;
-    for (const bool causal : {false, true}) {
-      const char* mask = causal ? "causal" : "full";
-      cases.push_back({fmt::format("attention/{}/{}", mask, length),
-                       fmt::format("forward and backward of {} attention: {} x {} tokens, H 8, K 64", mask,
+    for (const MaskCase& c : mask_cases()) {
+      cases.push_back({fmt::format("attention/{}/{}", c.name, length),
+                       fmt::format("forward and backward of attention, mask: {}; {} x {} tokens, H 8, K 64", c.name,
                                    std::max<Dim>(1, tokens / length), length),
-                       [=](const BenchSettings& settings) { return prepare(length, causal, settings.precision); }});
+                       [=](const BenchSettings& settings) { return prepare(length, c.mask, settings.precision); }});
     }
   }
 }
