@@ -29,6 +29,11 @@ bool has_avx512_bf16() {
   return has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 5 & 1u) != 0;
 }
 
+bool has_avx512_vnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return has_avx512() && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1u) != 0;
+}
+
 bool has_amx() {
   constexpr unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
   if (!has_avx512() || (leaf7_edx() & (amx_bf16 | amx_tile)) != (amx_bf16 | amx_tile)) return false;
@@ -96,6 +101,11 @@ Isa isa() {
 bool has_bf16_products() {
   // Asked for each product; a virtual machine answers CPUID itself, which takes a microsecond or more.
   static const bool has = isa() == Isa::amx || (isa() == Isa::avx512 && has_avx512_bf16());
+  return has;
+}
+
+bool has_int8_products() {
+  static const bool has = (isa() == Isa::amx || isa() == Isa::avx512) && has_avx512_vnni();
   return has;
 }
 

@@ -88,7 +88,7 @@ Translator Translator::load(const std::string& path, Weights weights) {
 
 Translator::Translator(SavedTranslation saved, Weights weights) {
   saved.model->train(false);
-  if (weights == Weights::compact || (weights == Weights::automatic && has_bf16_products())) {
+  if (weights == Weights::compact || (weights == Weights::automatic && (has_bf16_products() || has_int8_products()))) {
     compact_weights(*saved.model);
   }
   saved_ = std::make_shared<const SavedTranslation>(std::move(saved));

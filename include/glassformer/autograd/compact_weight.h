@@ -1,5 +1,6 @@
 // A weight matrix in fewer bytes, for computing without gradients. Each row is a scale times whole numbers of eight
-// bits (Wu et al., 2016, section 6), and the input is rounded to bf16.
+// bits (Wu et al., 2016, section 6). Where the processor multiplies bytes by bytes, each row of the input is rounded to
+// such numbers too, by its own largest; elsewhere to bf16.
 #pragma once
 
 #include <memory>
@@ -8,9 +9,8 @@
 
 namespace glass {
 
-// Immutable and cheap to copy. The numbers are kept in two forms, and a product takes the one that is read or
-// multiplied faster at its size; both give the same but for the order of their sums, so that a sentence's neighbours in
-// a batch change the last digits only.
+// Immutable and cheap to copy. With products of bytes a row's result has the same bits in every batch; elsewhere a
+// sentence's neighbours change the last digits, since a product of few rows and one of many sum in another order.
 class CompactWeight {
  public:
   // Of weight [out,in], float32. Throws TypeError or ShapeError for another.

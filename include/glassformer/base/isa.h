@@ -22,4 +22,7 @@ Isa isa();
 // Whether products of bf16 numbers run in hardware (AVX512-BF16 or AMX) under the ISA in use.
 bool has_bf16_products();
 
+// Whether it multiplies bytes by bytes (AVX512-VNNI).
+bool has_int8_products();
+
 }  // namespace glass
