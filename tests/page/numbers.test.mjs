@@ -27,11 +27,11 @@ function sameMatrix(shown, values, about) {
   });
 }
 
-// Each within what a byte can tell: half a step of the range, or of the square root.
+// Each within what a byte can tell, half a step of the range or of the square root, and then the four digits that are shown.
 function nearMatrix(shown, kind, values, allowed, about) {
   values.forEach((row, r) => row.forEach((value, c) => {
     if (masked(kind, r, c)) assert.equal(shown[r][c], 'masked', `${about}[${r},${c}]`);
-    else assert.ok(Math.abs(Number(shown[r][c]) - value) <= allowed + 1e-4, `${about}[${r},${c}]: ${shown[r][c]} for ${value}`);
+    else assert.ok(Math.abs(Number(shown[r][c]) - value) <= allowed + 5e-4 * Math.max(1, Math.abs(value)), `${about}[${r},${c}]: ${shown[r][c]} for ${value}`);
   }));
 }
 
