@@ -42,7 +42,8 @@ struct Result {
 // As a recipe's train.precision, and as `translate` chooses its weights.
 BenchSettings settings_of(const Options& o) {
   const bool bf16 = o.precision == "bf16" || (o.precision == "auto" && has_bf16_products());
-  return {bf16 ? Precision::bf16 : Precision::f32, bf16, o.longest};
+  const bool compact = bf16 || (o.precision == "auto" && has_int8_products());  // as the translator chooses
+  return {bf16 ? Precision::bf16 : Precision::f32, compact, o.longest};
 }
 
 std::vector<BenchCase> all_cases(const Options& o) {

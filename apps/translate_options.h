@@ -32,7 +32,7 @@ struct SearchFlags {
     command.add_option("--max-source", max_source, "Longer lines are cut to so many tokens")
         ->check(CLI::Range(2, 1 << 20))
         ->capture_default_str();
-    command.add_option("--weights", weights, "auto | exact | compact: in eight bits each, read faster")
+    command.add_option("--weights", weights, "auto | exact | compact: in eight bits each, faster")
         ->check(CLI::IsMember({"auto", "exact", "compact"}))
         ->capture_default_str();
   }
