@@ -114,7 +114,7 @@ std::vector<RecipeKey> train_keys() {
       train("accumulate", &T::accumulate, "batches of one update", 1, 10000),
       train("optimizer", &T::optimizer, "Adam with decoupled weight decay", 0, 0, {"adamw"}),
       train("lr", &T::lr, "highest learning rate", 0, 1000),
-      train("min_lr", &T::min_lr, "where cosine and linear end", 0, 1000),
+      train("min_lr", &T::min_lr, "where cosine and linear end, with the run", 0, 1000),
       train("betas", &T::betas, "decay of AdamW's two moments", 0, 0.999999),
       train("epsilon", &T::epsilon, "AdamW's", 1e-20, 1),
       train("weight_decay", &T::weight_decay, "AdamW's, on all parameters", 0, 10),

@@ -66,8 +66,6 @@ void check_recipe(const Recipe& r) {
   require(r.train.batch_tokens > 0 || r.train.batch_sentences, "set train.batch_tokens or train.batch_sentences");
   require(r.train.steps || r.train.epochs || r.train.minutes,
           "say when to stop: train.steps, train.epochs or train.minutes");
-  require((r.train.schedule != "linear" && r.train.schedule != "cosine") || r.train.steps,
-          "train.schedule \"" + r.train.schedule + "\" needs train.steps, to know where it ends");
   require(r.train.best_by != "bleu" || r.train.validate_sentences > 0,
           "train.best_by \"bleu\" needs train.validate_sentences");
   require(r.train.choose != "average" || r.train.average_last > 1,

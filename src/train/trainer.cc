@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "glassformer/autograd/precision.h"
 #include "glassformer/base/error.h"
@@ -179,7 +180,7 @@ class Trainer {
     const double per_term = 1.0 / static_cast<double>(std::max<int64_t>(1, sums.terms));
     const double norm = grad_norm_ * per_term;
     const double clip = recipe_.train.clip_norm;
-    const double lr = learning_rate(schedule_, state_.step + 1);
+    const double lr = learning_rate(schedule_now(), state_.step + 1);
     StepMetrics metrics{state_.step + 1, sums.loss * per_term, sums.nll * per_term, lr, norm, {}, {}, {}, {}, {}};
     step_optimizer(lr, per_term * (clip > 0 && norm > clip ? clip / norm : 1), per_term, metrics);
     ++state_.step;
@@ -260,6 +261,18 @@ class Trainer {
     return t.epochs && epochs_done >= *t.epochs;
   }
 
+  // The schedule, with the number of updates at which the first of the run's limits will end it. How many fit into its
+  // minutes is told by those made so far, and after the first one only.
+  ScheduleOptions schedule_now() const {
+    ScheduleOptions now = schedule_;
+    if (total_steps() > 0) now.total_steps = std::min(now.total_steps, total_steps());
+    if (recipe_.train.minutes && state_.step > 0) {
+      const double each = state_.training_seconds / static_cast<double>(state_.step);
+      now.total_steps = std::min(now.total_steps, static_cast<int64_t>(*recipe_.train.minutes * 60 / each) + 1);
+    }
+    return now;
+  }
+
   double fraction_done() const {
     const auto& t = recipe_.train;
     double fraction = 0;
@@ -318,7 +331,8 @@ ScheduleOptions schedule_options(const Recipe& r) {
                             : t.schedule == "linear" ? Schedule::linear
                             : t.schedule == "cosine" ? Schedule::cosine
                                                      : Schedule::inverse_sqrt;
-  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(0)};
+  return {schedule, t.lr, t.min_lr, t.warmup_steps,
+          t.steps.value_or(std::numeric_limits<int64_t>::max())};
 }
 
 // bf16 in software gives the same numbers slowly, so it is never chosen, but obeyed.

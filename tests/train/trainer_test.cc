@@ -268,6 +268,39 @@ TEST(Trainer, MinutesCountUpdatesOnly) {
   EXPECT_GE(result.training_seconds, 60e-9);
 }
 
+TEST(Trainer, AFallingRateEndsWithTheFirstLimit) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_translation(folder);
+  recipe.train.schedule = "linear";
+  recipe.train.lr = 1e-3;
+  recipe.train.warmup_steps = 1;
+  recipe.train.log_every = 1;
+  recipe.train.validate_every = 1000;
+  const auto rates = [&](const char* name) {
+    Recorder recorder;
+    train(recipe, {folder / name}, recorder);
+    std::vector<double> all;
+    for (const StepMetrics& m : recorder.metrics) {
+      if (m.lr) all.push_back(*m.lr);
+    }
+    return all;
+  };
+  recipe.train.steps = 5;
+  recipe.train.minutes = 1e6;  // that is after the steps
+  EXPECT_EQ(rates("steps"), (std::vector<double>{1e-3, 7.5e-4, 5e-4, 2.5e-4, 0}));
+
+  recipe.train.steps.reset();
+  recipe.train.minutes.reset();
+  recipe.train.epochs = 2;
+  const std::vector<double> epochs = rates("epochs");
+  ASSERT_GE(epochs.size(), 3U);
+  EXPECT_EQ(epochs.back(), 0);
+  EXPECT_GT(epochs[epochs.size() - 2], 0);
+
+  recipe.train.minutes = 1e-9;  // over before the second update, if there were one
+  EXPECT_EQ(rates("minutes"), (std::vector<double>{1e-3}));
+}
+
 TEST(Trainer, HeldOutPairsShareNothingWithTraining) {
   const TemporaryFolder folder;
   Recipe recipe = small_translation(folder);

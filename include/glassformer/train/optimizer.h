@@ -44,7 +44,8 @@ struct ScheduleOptions {
 };
 // The rate of update `step`, counted from 1: a linear rise to lr over warmup_steps, then the schedule. constant stays
 // at lr; inverse_sqrt is lr·√(max(1, warmup_steps)/step); linear and cosine fall to min_lr, which they reach at
-// total_steps and keep. Only these two read min_lr and total_steps.
+// total_steps and keep; while that is not known, it is a number too large to be reached. Only these two read min_lr and
+// total_steps.
 double learning_rate(const ScheduleOptions& options, int64_t step);
 
 }  // namespace glass

@@ -67,7 +67,7 @@ struct TrainOptions {
 // (the last checkpoint is kept), SystemError if the model cannot be written in the end.
 TrainResult train(const Recipe& recipe, const TrainOptions& options, TrainObserver& observer);
 
-// The learning rate's schedule, as the recipe says.
+// The learning rate's schedule, as the recipe says; without train.steps its end is not known before the run.
 ScheduleOptions schedule_options(const Recipe& recipe);
 
 // What products with weights are computed in: the recipe's choice, or for "auto" bf16 where the processor has it.
