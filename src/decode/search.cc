@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "decode/search_options.h"
 #include "glassformer/base/error.h"
@@ -68,6 +67,8 @@ class Candidates {
     std::pop_heap(heap_.begin(), heap_.end(), better);
     heap_.pop_back();
   }
+  // What a total has to reach to be among them.
+  double least() const { return heap_.size() < most_ ? -std::numeric_limits<double>::infinity() : heap_.front().total; }
   std::vector<Candidate> best_first() && {
     std::sort(heap_.begin(), heap_.end(), better);
     return std::move(heap_);
@@ -81,19 +82,34 @@ class Candidates {
 // Which tokens may come next.
 struct Choice {
   bool end, unknown;
-  std::optional<int32_t> forced = {};
+  int32_t forced = -1;  // the only one that may, if not negative
   bool allows(int32_t token) const {
-    if (forced) return token == *forced;
+    if (forced >= 0) return token == forced;
     if (token == eos_token) return end;
     return token != pad_token && token != bos_token && (unknown || token != unknown_token);
   }
 };
 
-// Adds a row of log-probabilities [V] of the next token of hypothesis `parent`.
-void collect(const float* log_p, int64_t vocabulary, double total, size_t parent, Choice choice, Candidates& into) {
-  for (int32_t token = 0; token < vocabulary; ++token) {
-    if (std::isnan(log_p[token])) throw NonFiniteError("search: the model's scores are NaN; are its weights damaged?");
-    if (choice.allows(token)) into.add({parent, token, log_p[token], total + static_cast<double>(log_p[token])});
+// Whether one of them may be a candidate, or is NaN.
+bool reaches(const float* log_p, int64_t count, float bound) {
+  int found = 0;
+  for (int64_t i = 0; i < count; ++i) found |= static_cast<int>(!(log_p[i] < bound));
+  return found != 0;
+}
+
+// Adds a row of log-probabilities [V] of the next token of hypothesis `parent`. Most tokens have no chance: they are
+// passed over by blocks.
+void collect(const float* log_p, int64_t vocabulary, double total, size_t parent, const Choice& choice,
+             Candidates& into) {
+  constexpr int64_t block = 64;
+  for (int64_t first = 0; first < vocabulary; first += block) {
+    const int64_t end = std::min(vocabulary, first + block);
+    const auto bound = static_cast<float>(into.least() - total);
+    if (!reaches(log_p + first, end - first, std::nextafter(bound, -std::numeric_limits<float>::infinity()))) continue;
+    for (auto token = static_cast<int32_t>(first); token < end; ++token) {
+      if (std::isnan(log_p[token])) throw NonFiniteError("search: the model's scores are NaN; are its weights damaged?");
+      if (choice.allows(token)) into.add({parent, token, log_p[token], total + static_cast<double>(log_p[token])});
+    }
   }
 }
 

@@ -12,13 +12,13 @@ struct AttentionWork {
   int64_t heads_per_chunk = 1;
 };
 
-inline AttentionWork attention_work(const AttentionProblem& p) {
+// `worth_a_chunk`: multiplications.
+inline AttentionWork attention_work(const AttentionProblem& p, int64_t worth_a_chunk = 1 << 21) {
   AttentionWork work;
   for (int64_t s = 0; s < p.sequences; ++s) {
     work.most_queries = std::max(work.most_queries, p.queries[s]);
     work.most_keys = std::max(work.most_keys, p.keys[s]);
   }
-  constexpr int64_t worth_a_chunk = 1 << 21;  // multiplications
   const int64_t of_a_head = (work.most_queries + 1) * (work.most_keys + 1) * (p.width + p.value_width + 16);
   work.heads_per_chunk = std::max<int64_t>(1, worth_a_chunk / of_a_head);
   return work;

@@ -112,7 +112,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask, c
     bias = context.positions->score_bias({x.size(0), heads, x.size(1), first + x.size(1), first});
   }
   if (context.cache != nullptr) {
-    context.cache->append(k, v);
+    keep(k, v, *context.cache);
     return attend(q, *context.cache, mask, first, bias);
   }
   return attend(q, k, v, mask, first, bias);
@@ -125,9 +125,15 @@ Tensor MultiHeadAttention::forward(const Tensor& x, const Tensor& memory, const 
     const Tensor k = split_heads(key(memory), heads);    // [B,H,S,K]
     const Tensor v = split_heads(value(memory), heads);  // [B,H,S,K]
     if (context.cache == nullptr) return attend(q, k, v, mask, 0, {});
-    context.cache->append(k, v);
+    keep(k, v, *context.cache);
   }
   return attend(q, *context.cache, mask, 0, {});
+}
+
+// Weights rounded to eight bits have no use for keys exact to 24.
+void MultiHeadAttention::keep(const Tensor& k, const Tensor& v, AttentionCache& cache) const {
+  const DType type = key.compacted ? DType::bf16 : k.dtype();
+  cache.append(k.to(type), v.to(type));
 }
 
 Tensor MultiHeadAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask,

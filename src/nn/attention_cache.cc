@@ -1,8 +1,11 @@
 #include "glassformer/nn/attention_cache.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "glassformer/base/error.h"
+#include "glassformer/base/threads.h"
 
 namespace glass {
 
@@ -22,12 +25,24 @@ Tensor at_place(const Tensor& held, int64_t place, Dim first, Dim end) {
   return held.narrowed(0, place, place + 1).narrowed(2, first, end);
 }
 
+// Rows' copies, each to memory of its own.
+void for_rows(size_t rows, const std::function<void(Dim row)>& copy) {
+  constexpr int64_t worth_a_chunk = 8;
+  parallel_for(static_cast<int64_t>(rows), worth_a_chunk, [&](int64_t begin, int64_t end) {
+    for (Dim row = begin; row < end; ++row) copy(row);
+  });
+}
+
 Tensor gathered(const Tensor& held, const std::vector<int64_t>& places, Dim length, Dim capacity) {
   Tensor out = Tensor::empty({static_cast<Dim>(places.size()), held.size(1), capacity, held.size(3)}, held.dtype());
-  for (size_t row = 0; row < places.size(); ++row) {
-    at_place(out, static_cast<int64_t>(row), 0, length).copy_from(at_place(held, places[row], 0, length));
-  }
+  for_rows(places.size(), [&](Dim row) {
+    at_place(out, row, 0, length).copy_from(at_place(held, places[static_cast<size_t>(row)], 0, length));
+  });
   return out;
+}
+
+Tensor widened(const Tensor& numbers) {
+  return numbers.dtype() == DType::bf16 ? numbers.to(DType::f32) : numbers;
 }
 
 bool in_order(const std::vector<int64_t>& places, Dim all) {
@@ -44,18 +59,17 @@ void write(Tensor& held, const std::vector<int64_t>& places, Dim first, const Te
     held.narrowed(2, first, end).copy_from(more);
     return;
   }
-  for (size_t row = 0; row < places.size(); ++row) {
-    const auto r = static_cast<Dim>(row);
-    at_place(held, places[row], first, end).copy_from(more.narrowed(0, r, r + 1));
-  }
+  for_rows(places.size(), [&](Dim row) {
+    at_place(held, places[static_cast<size_t>(row)], first, end).copy_from(more.narrowed(0, row, row + 1));
+  });
 }
 
 }  // namespace
 
 void AttentionCache::append(const Tensor& key, const Tensor& value) {
-  if (is_empty()) {  // kept as they are: a memory's keys never grow
-    keys_ = key.detach();
-    values_ = value.detach();
+  if (is_empty()) {  // without room to grow, which a memory's keys never do
+    keys_ = key.detach().contiguous();
+    values_ = value.detach().contiguous();
     length_ = key.size(2);
     for (Dim row = 0; row < key.size(0); ++row) places_.push_back(row);
     return;
@@ -79,8 +93,8 @@ void AttentionCache::select(const std::vector<int64_t>& rows) {
   places_ = std::move(places);
 }
 
-Tensor AttentionCache::key() const { return gathered(keys_, places_, length_, length_); }
-Tensor AttentionCache::value() const { return gathered(values_, places_, length_, length_); }
+Tensor AttentionCache::key() const { return widened(gathered(keys_, places_, length_, length_)); }
+Tensor AttentionCache::value() const { return widened(gathered(values_, places_, length_, length_)); }
 
 // What is written next must be seen by one row only, and have room.
 void AttentionCache::make_room(Dim more) {
@@ -102,14 +116,16 @@ bool AttentionCache::give_each_row_its_own_place() {
     used[place] = true;
   }
   if (places_.size() > used.size()) return false;
-  int64_t free = 0;
-  for (const size_t row : homeless) {
-    while (used[static_cast<size_t>(free)]) ++free;
-    used[static_cast<size_t>(free)] = true;
-    at_place(keys_, free, 0, length_).copy_from(at_place(keys_, places_[row], 0, length_));
-    at_place(values_, free, 0, length_).copy_from(at_place(values_, places_[row], 0, length_));
-    places_[row] = free;
+  std::vector<int64_t> free;
+  for (size_t place = 0; place < used.size(); ++place) {
+    if (!used[place]) free.push_back(static_cast<int64_t>(place));
   }
+  for_rows(homeless.size(), [&](Dim i) {
+    int64_t& place = places_[homeless[static_cast<size_t>(i)]];
+    const int64_t shared = std::exchange(place, free[static_cast<size_t>(i)]);
+    at_place(keys_, place, 0, length_).copy_from(at_place(keys_, shared, 0, length_));
+    at_place(values_, place, 0, length_).copy_from(at_place(values_, shared, 0, length_));
+  });
   return true;
 }
 

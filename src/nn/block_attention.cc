@@ -145,9 +145,28 @@ Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& val
 
 bool cached_attention_serves(const Tensor& query, const AttentionCache& cache, const Tensor& bias) {
   const Tensor &keys = cache.keys_in_place(), &values = cache.values_in_place();
-  return block_attention_serves(query, keys, values, bias) && !needs_grad({query}) && !listening_to_taps() &&
-         keys.strides()[3] == 1 && values.strides()[3] == 1;
+  const bool f32 = query.dtype() == DType::f32 && keys.dtype() != DType::f64 && values.dtype() != DType::f64;
+  return f32 && !bias.defined() && query.numel() > 0 && keys.numel() > 0 && values.numel() > 0 &&
+         !needs_grad({query}) && !listening_to_taps();
 }
+
+namespace {
+
+template <class T>
+using AttentionKernel = void (*)(const kernels::AttentionProblem&, kernels::HeadRows<const float>,
+                                 kernels::HeadRows<const T>, kernels::HeadRows<const T>, kernels::HeadRows<float>,
+                                 kernels::HeadRows<float>);
+
+template <class T, AttentionKernel<T> kernel>
+void attend_in_place(const kernels::AttentionProblem& problem, const Tensor& query, const AttentionCache& cache,
+                     Tensor& out, Tensor& log_sum_exp) {
+  kernel(problem, HeadsOf<const float>(query, {}),
+         HeadsOf<const T>::at_places(cache.keys_in_place(), cache.places()),
+         HeadsOf<const T>::at_places(cache.values_in_place(), cache.places()), HeadsOf<float>(out, {}),
+         HeadsOf<float>(log_sum_exp, {}));
+}
+
+}  // namespace
 
 Tensor cached_attention(const Tensor& query, const AttentionCache& cache, const AttentionMask& mask, double scale,
                         Dim first_query) {
@@ -155,14 +174,15 @@ Tensor cached_attention(const Tensor& query, const AttentionCache& cache, const 
   const ScoreExtent extent{query.size(0), query.size(1), query.size(2), cache.length(), first_query};
   const Call call = make_call(extent, query.size(3), values.size(3), mask, scale, nullptr);
   const kernels::AttentionProblem problem = call.pointing_here();
+  const bool bf16 = keys.dtype() == DType::bf16, rows = kernels::attention_rows_serve(problem);
+  if (bf16 && !rows) return block_attention(query, cache.key(), cache.value(), mask, scale, first_query, nullptr);
   const Tensor q = with_adjacent_elements(query);
   Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), values.size(3));
   Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
-  const auto cached_keys = HeadsOf<const float>::at_places(keys, cache.places());
-  const auto cached_values = HeadsOf<const float>::at_places(values, cache.places());
-  const auto attend = kernels::attention_rows_serve(problem) ? kernels::attention_rows : kernels::attention;
-  attend(problem, HeadsOf<const float>(q, {}), cached_keys, cached_values, HeadsOf<float>(out, {}),
-         HeadsOf<float>(log_sum_exp, {}));
+  const auto attend = bf16   ? attend_in_place<bfloat16, kernels::attention_rows>
+                      : rows ? attend_in_place<float, kernels::attention_rows>
+                             : attend_in_place<float, kernels::attention>;
+  attend(problem, q, cache, out, log_sum_exp);
   return record("attention", out, {query, keys, values}, {});
 }
 

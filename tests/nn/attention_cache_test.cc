@@ -6,6 +6,7 @@
 #include "glassformer/autograd/ops.h"
 #include "glassformer/base/error.h"
 #include "glassformer/nn/attention.h"
+#include "nn/block_attention.h"
 #include "tensors.h"
 
 namespace glass {
@@ -105,6 +106,48 @@ TEST(AttentionCache, AttendingWhereKeysLieEqualsTheDefinition) {
       EXPECT_LT(relative_distance(got, want, 1e-3), 5e-6) << width << " " << keys;
     }
   }
+}
+
+// Kept in bf16, keys and values are what they are once rounded, and all else is as exact as before.
+TEST(AttentionCache, NumbersKeptInBf16AreTheRoundedOnes) {
+  const NoGrad values_only;
+  for (const Dim width : {1, 7, 16, 17, 64, 100}) {
+    for (const Dim keys : {1, 5, 33}) {
+      AttentionCache narrow, wide;
+      for (const Dim more : {keys, Dim{1}}) {
+        const Tensor k = random_tensor({2, 2, more, width}, 1).to(DType::bf16);
+        const Tensor v = random_tensor({2, 2, more, width + 1}, 2).to(DType::bf16);
+        narrow.append(k, v);
+        wide.append(k.to(DType::f32), v.to(DType::f32));
+      }
+      narrow.select({1, 0, 1});
+      wide.select({1, 0, 1});
+      EXPECT_EQ(narrow.keys_in_place().dtype(), DType::bf16);
+      EXPECT_EQ(narrow.key().to_vector(), wide.key().to_vector());
+      EXPECT_EQ(narrow.value().to_vector(), wide.value().to_vector());
+      for (const Dim queries : {1, 3}) {  // in place, and by blocks
+        const Tensor q = random_tensor({3, 2, queries, width}, 3);
+        const Tensor got = cached_attention(q, narrow, AttentionMask::causal(), 0.3, keys + 1 - queries);
+        const Tensor want = cached_attention(q, wide, AttentionMask::causal(), 0.3, keys + 1 - queries);
+        EXPECT_LT(relative_distance(got, want, 1e-3), 5e-6) << width << " " << keys << " " << queries;
+      }
+    }
+  }
+}
+
+TEST(AttentionCache, IsInBf16WhereWeightsAreCompact) {
+  const NoGrad values_only;
+  MultiHeadAttention attention(nullptr, "", {32, 2});
+  attention.train(false);
+  compact_weights(attention);
+  const Tensor x = random_tensor({2, 3, 32}, 1);
+  AttentionCache self, cross;
+  const Tensor stepwise = attention(x, AttentionMask::causal(), AttentionContext{nullptr, &self});
+  attention(x, x, AttentionMask::none(), AttentionContext{nullptr, &cross});
+  EXPECT_EQ(self.keys_in_place().dtype(), DType::bf16);
+  EXPECT_EQ(cross.values_in_place().dtype(), DType::bf16);
+  // Rounding to eight bits of fraction moves each score and each value by 2^-9 of itself at most.
+  EXPECT_LT(relative_distance(stepwise, attention(x, AttentionMask::causal()), 1e-3), 8e-3);
 }
 
 }  // namespace

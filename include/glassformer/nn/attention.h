@@ -83,6 +83,7 @@ class MultiHeadAttention : public ModuleOf<MultiHeadAttention> {
                 const Tensor& bias) const;
   Tensor attend(const Tensor& q, const AttentionCache& cache, const AttentionMask& mask, Dim first_query,
                 const Tensor& bias) const;
+  void keep(const Tensor& k, const Tensor& v, AttentionCache& cache) const;
 };
 
 // [B,T,D] -> [B,H,T,K], and back. Splitting is a reshape *and* a transpose: a reshape alone would mix positions.
