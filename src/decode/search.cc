@@ -107,7 +107,8 @@ void collect(const float* log_p, int64_t vocabulary, double total, size_t parent
     const auto bound = static_cast<float>(into.least() - total);
     if (!reaches(log_p + first, end - first, std::nextafter(bound, -std::numeric_limits<float>::infinity()))) continue;
     for (auto token = static_cast<int32_t>(first); token < end; ++token) {
-      if (std::isnan(log_p[token])) throw NonFiniteError("search: the model's scores are NaN; are its weights damaged?");
+      if (std::isnan(log_p[token]))
+        throw NonFiniteError("search: the model's scores are NaN; are its weights damaged?");
       if (choice.allows(token)) into.add({parent, token, log_p[token], total + static_cast<double>(log_p[token])});
     }
   }

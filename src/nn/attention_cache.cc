@@ -41,9 +41,7 @@ Tensor gathered(const Tensor& held, const std::vector<int64_t>& places, Dim leng
   return out;
 }
 
-Tensor widened(const Tensor& numbers) {
-  return numbers.dtype() == DType::bf16 ? numbers.to(DType::f32) : numbers;
-}
+Tensor widened(const Tensor& numbers) { return numbers.dtype() == DType::bf16 ? numbers.to(DType::f32) : numbers; }
 
 bool in_order(const std::vector<int64_t>& places, Dim all) {
   if (static_cast<Dim>(places.size()) != all) return false;

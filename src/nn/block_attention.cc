@@ -160,8 +160,7 @@ using AttentionKernel = void (*)(const kernels::AttentionProblem&, kernels::Head
 template <class T, AttentionKernel<T> kernel>
 void attend_in_place(const kernels::AttentionProblem& problem, const Tensor& query, const AttentionCache& cache,
                      Tensor& out, Tensor& log_sum_exp) {
-  kernel(problem, HeadsOf<const float>(query, {}),
-         HeadsOf<const T>::at_places(cache.keys_in_place(), cache.places()),
+  kernel(problem, HeadsOf<const float>(query, {}), HeadsOf<const T>::at_places(cache.keys_in_place(), cache.places()),
          HeadsOf<const T>::at_places(cache.values_in_place(), cache.places()), HeadsOf<float>(out, {}),
          HeadsOf<float>(log_sum_exp, {}));
 }

@@ -331,8 +331,7 @@ ScheduleOptions schedule_options(const Recipe& r) {
                             : t.schedule == "linear" ? Schedule::linear
                             : t.schedule == "cosine" ? Schedule::cosine
                                                      : Schedule::inverse_sqrt;
-  return {schedule, t.lr, t.min_lr, t.warmup_steps,
-          t.steps.value_or(std::numeric_limits<int64_t>::max())};
+  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(std::numeric_limits<int64_t>::max())};
 }
 
 // bf16 in software gives the same numbers slowly, so it is never chosen, but obeyed.
