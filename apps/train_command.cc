@@ -111,7 +111,7 @@ void add_train(CLI::App& app, Action& action) {
       "Show the run's curves as they grow on a page in the browser; --inspect=PORT for another port, 0 for "
       "any that is free");
   command->add_flag("--keys", options->show_keys, "List all keys of a recipe with their defaults");
-  command->footer("Example: glassformer train recipes/tatoeba-en-zh.toml --set train.minutes=3 --out runs/demo");
+  command->footer("Example: glassformer train recipes/demo.toml --out runs/demo");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 
