@@ -18,11 +18,12 @@ Int8Panels::Int8Panels(const int8_t* bytes, const float* scales, int64_t rows, i
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t in_panel = row % panel_rows;
     int8_t* to = bytes_.data() + (row / panel_rows * steps() * panel_rows + in_panel) * 4;
+    const int8_t* from = bytes + row * columns;
+    int64_t j = 0;
+    for (; j + 4 <= columns; j += 4) __builtin_memcpy(to + j * panel_rows, from + j, 4);
+    for (; j < columns; ++j) to[j / 4 * panel_rows * 4 + j % 4] = from[j];
     int32_t sum = 0;
-    for (int64_t j = 0; j < columns; ++j) {
-      to[j / 4 * panel_rows * 4 + j % 4] = bytes[row * columns + j];
-      sum += bytes[row * columns + j];
-    }
+    for (j = 0; j < columns; ++j) sum += from[j];
     scales_[static_cast<size_t>(row)] = scales[row];
     excess_[static_cast<size_t>(row)] = 128 * sum;
   }

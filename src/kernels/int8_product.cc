@@ -1,5 +1,7 @@
 #include "kernels/int8_product.h"
 
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8_product.cc"
 #include <hwy/foreach_target.h>
@@ -10,6 +12,26 @@ HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Bytes of a row, and what one of them stands for.
+float quantize_row_lanes(const float* row, int64_t n, int8_t* to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> wide;
+  const hn::Rebind<int8_t, decltype(d)> bytes;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto most = hn::Zero(d);
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) most = hn::Max(most, hn::Abs(hn::LoadU(d, row + j)));
+  float largest = hn::GetLane(hn::MaxOfLanes(d, most));
+  for (; j < n; ++j) largest = HWY_MAX(largest, std::abs(row[j]));
+  const float inverse = largest > 0 ? 127 / largest : 0;
+  for (j = 0; j + lanes <= n; j += lanes) {
+    const auto nearest = hn::NearestInt(hn::Mul(hn::LoadU(d, row + j), hn::Set(d, inverse)));
+    hn::StoreU(hn::DemoteTo(bytes, hn::Max(nearest, hn::Set(wide, -127))), bytes, to + j);
+  }
+  for (; j < n; ++j) to[j] = static_cast<int8_t>(std::nearbyint(row[j] * inverse));
+  return largest / 127;
+}
 
 // Four rows of the weights and `count` rows of x at a time: each byte is widened once for all of these.
 template <int count>
@@ -61,27 +83,19 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
-#include <cmath>
 
 #include "glassformer/base/threads.h"
 #include "kernels/dispatch.h"
 
 namespace glass::kernels {
 
+HWY_EXPORT(quantize_row_lanes);
 HWY_EXPORT(int8_product_lanes);
 
 void quantize_rows(const float* w, int64_t rows, int64_t columns, int8_t* values, float* scales) {
+  const auto lanes = GLASS_DISPATCH(quantize_row_lanes);
   parallel_for(rows, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, columns)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const float* row = w + i * columns;
-      float largest = 0;
-      for (int64_t j = 0; j < columns; ++j) largest = std::max(largest, std::abs(row[j]));
-      scales[i] = largest / 127;
-      const float inverse = largest > 0 ? 127 / largest : 0;
-      for (int64_t j = 0; j < columns; ++j) {
-        values[i * columns + j] = static_cast<int8_t>(std::lround(row[j] * inverse));
-      }
-    }
+    for (int64_t i = begin; i < end; ++i) scales[i] = lanes(w + i * columns, columns, values + i * columns);
   });
 }
 

@@ -12,7 +12,8 @@ struct Int8Matrix {
   int64_t rows, columns;
 };
 
-// Bytes and scales of w [rows, columns]: scale_i = max |w_i|/127, rounded to the nearest.
+// Bytes and scales of w [rows, columns]: scale_i = max |w_i|/127, rounded to the nearest, ties
+// to even.
 void quantize_rows(const float* w, int64_t rows, int64_t columns, int8_t* values, float* scales);
 
 // y = x·Wᵀ + bias for x [m, columns] -> y [m, rows]; bias may be null. Meant for few rows m: the weights are read once

@@ -13,10 +13,25 @@ TEST(QuantizeRows, RoundsEachRowByItsLargestWeight) {
   std::vector<int8_t> values(w.size());
   std::vector<float> scales(3);
   quantize_rows(w.data(), 3, 4, values.data(), scales.data());
-  EXPECT_EQ(values, (std::vector<int8_t>{127, -64, 0, 0, /**/ 0, 0, 0, 0, /**/ -127, 64, 1, -1}));
+  EXPECT_EQ(values, (std::vector<int8_t>{127, -64, 0, 0, /**/ 0, 0, 0, 0, /**/ -127, 64, 0, -1}));  // halves to even
   EXPECT_FLOAT_EQ(scales[0], 1 / 127.0f);
   EXPECT_EQ(scales[1], 0);
   EXPECT_FLOAT_EQ(scales[2], 2);
+}
+
+TEST(QuantizeRows, EachByteIsTheNearest) {
+  for (const int64_t columns : ragged_sizes) {
+    const auto w = random_values<double>(3 * columns, 5);
+    MisalignedFloats in(w);
+    std::vector<int8_t> values(w.size());
+    std::vector<float> scales(3);
+    quantize_rows(in.data(), 3, columns, values.data(), scales.data());
+    for (size_t i = 0; i < w.size(); ++i) {
+      const double exact = w[i] / static_cast<double>(scales[i / static_cast<size_t>(columns)]);
+      EXPECT_LE(std::abs(exact), 127.0001);
+      EXPECT_LE(std::abs(exact - values[i]), 0.5 + 1e-4) << columns << " " << i;
+    }
+  }
 }
 
 TEST(Int8Product, EqualsItsDefinition) {
