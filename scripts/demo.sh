@@ -50,6 +50,5 @@ The model is $model. Try:
   echo "Where is the station?" | $program translate --model $model --beam 4 --nbest 4
   $program explain "Where is the station?" --model $model
   $program info --model $model
-  MINUTES=10 scripts/demo.sh
   $program train --help
 END

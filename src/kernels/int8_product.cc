@@ -1,5 +1,6 @@
 #include "kernels/int8_product.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,21 +14,32 @@ namespace glass::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Bytes of a row, and what one of them stands for.
+// Bytes of a row, and what one of them stands for: NaN, and zero bytes, if a number is not finite. Zero bytes too where
+// all are so small that 127/largest is not a number.
 float quantize_row_lanes(const float* row, int64_t n, int8_t* to) {
   const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> wide;
   const hn::Rebind<int8_t, decltype(d)> bytes;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto most = hn::Zero(d);
+  auto most = hn::Zero(d), zeros = hn::Zero(d);
   int64_t j = 0;
-  for (; j + lanes <= n; j += lanes) most = hn::Max(most, hn::Abs(hn::LoadU(d, row + j)));
-  float largest = hn::GetLane(hn::MaxOfLanes(d, most));
-  for (; j < n; ++j) largest = HWY_MAX(largest, std::abs(row[j]));
-  const float inverse = largest > 0 ? 127 / largest : 0;
+  for (; j + lanes <= n; j += lanes) {
+    const auto size = hn::Abs(hn::LoadU(d, row + j));
+    most = hn::Max(most, size);
+    zeros = hn::MulAdd(size, hn::Zero(d), zeros);
+  }
+  float largest = hn::GetLane(hn::MaxOfLanes(d, most)), zero = hn::GetLane(hn::SumOfLanes(d, zeros));
+  for (; j < n; ++j) {
+    largest = HWY_MAX(largest, std::abs(row[j]));
+    zero += row[j] * 0;
+  }
+  const float inverse = 127 / largest;
+  if (!std::isfinite(inverse) || zero != 0) {
+    std::fill(to, to + n, int8_t{0});
+    return zero != 0 ? zero : largest / 127;
+  }
   for (j = 0; j + lanes <= n; j += lanes) {
     const auto nearest = hn::NearestInt(hn::Mul(hn::LoadU(d, row + j), hn::Set(d, inverse)));
-    hn::StoreU(hn::DemoteTo(bytes, hn::Max(nearest, hn::Set(wide, -127))), bytes, to + j);
+    hn::StoreU(hn::DemoteTo(bytes, nearest), bytes, to + j);
   }
   for (; j < n; ++j) to[j] = static_cast<int8_t>(std::nearbyint(row[j] * inverse));
   return largest / 127;

@@ -13,7 +13,7 @@ struct Int8Matrix {
 };
 
 // Bytes and scales of w [rows, columns]: scale_i = max |w_i|/127, rounded to the nearest, ties
-// to even.
+// to even. A row with a number that is not finite gets NaN for its scale, and so NaN for its products.
 void quantize_rows(const float* w, int64_t rows, int64_t columns, int8_t* values, float* scales);
 
 // y = x·Wᵀ + bias for x [m, columns] -> y [m, rows]; bias may be null. Meant for few rows m: the weights are read once

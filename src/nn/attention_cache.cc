@@ -15,8 +15,8 @@ void check_fits(const Tensor& held, const Tensor& more, size_t rows) {
   const bool fits = more.rank() == 4 && more.size(0) == static_cast<Dim>(rows) && more.size(1) == held.size(1) &&
                     more.size(3) == held.size(3) && more.dtype() == held.dtype();
   if (!fits) {
-    throw ShapeError("attention cache: " + more.shape().text() + " after " + std::to_string(rows) + " rows of " +
-                     held.shape().text());
+    const auto text = [](const Tensor& x) { return std::string(dtype_name(x.dtype())) + " " + x.shape().text(); };
+    throw ShapeError("attention cache: " + text(more) + " after " + std::to_string(rows) + " rows of " + text(held));
   }
 }
 

@@ -145,8 +145,9 @@ Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& val
 
 bool cached_attention_serves(const Tensor& query, const AttentionCache& cache, const Tensor& bias) {
   const Tensor &keys = cache.keys_in_place(), &values = cache.values_in_place();
-  const bool f32 = query.dtype() == DType::f32 && keys.dtype() != DType::f64 && values.dtype() != DType::f64;
-  return f32 && !bias.defined() && query.numel() > 0 && keys.numel() > 0 && values.numel() > 0 &&
+  const bool types = query.dtype() == DType::f32 && keys.dtype() == values.dtype() &&
+                     (keys.dtype() == DType::f32 || keys.dtype() == DType::bf16);
+  return types && !bias.defined() && query.numel() > 0 && keys.numel() > 0 && values.numel() > 0 &&
          !needs_grad({query}) && !listening_to_taps();
 }
 

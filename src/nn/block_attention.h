@@ -13,7 +13,7 @@ bool block_attention_serves(const Tensor& query, const Tensor& key, const Tensor
 Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask,
                        double scale, Dim first_query, const Dropout* dropout);
 
-// Whether cached_attention() serves: as above, and nobody listens or differentiates.
+// Whether cached_attention() serves: as above, or with keys and values in bf16, and nobody listens or differentiates.
 bool cached_attention_serves(const Tensor& query, const AttentionCache& cache, const Tensor& bias);
 
 // The same with keys and values where the cache holds them, at positions 0 to length() − 1. query [R,H,T,K] stands at

@@ -57,4 +57,10 @@ double learning_rate(const ScheduleOptions& o, int64_t step) {
   return o.lr;
 }
 
+int64_t updates_within(double seconds, int64_t steps, double spent) {
+  if (steps <= 0 || spent <= 0) return std::numeric_limits<int64_t>::max();
+  const double all = std::ceil(seconds / spent * static_cast<double>(steps));
+  return static_cast<int64_t>(std::clamp(all, static_cast<double>(steps + 1), 1e15));
+}
+
 }  // namespace glass

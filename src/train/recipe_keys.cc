@@ -108,7 +108,9 @@ std::vector<RecipeKey> train_keys() {
   return {
       train("steps", &T::steps, "stop after so many updates", 0, many, {}, true),
       train("epochs", &T::epochs, "or after so many passes over the data", 0, many, {}, true),
-      train("minutes", &T::minutes, "or after so much time spent on updates", 0, many, {}, true),
+      train("minutes", &T::minutes,
+            "or after so much time spent on updates; a rate that falls with it depends on the machine", 0, many, {},
+            true),
       train("batch_tokens", &T::batch_tokens, "sentences x longest side of a batch; 0 for no limit", 0, many),
       train("batch_sentences", &T::batch_sentences, "instead: sentences of a batch", 1, many),
       train("accumulate", &T::accumulate, "batches of one update", 1, 10000),

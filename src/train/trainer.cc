@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include "glassformer/autograd/precision.h"
 #include "glassformer/base/error.h"
@@ -174,13 +173,13 @@ class Trainer {
 
   void update() {
     const auto start = Clock::now();
+    const double lr = learning_rate(schedule_now(), state_.step + 1);
     parameters_.zero_grads();
     UpdateSums sums;
     for (int64_t i = 0; i < recipe_.train.accumulate; ++i) sums.add(forward_backward(next_batch(), sums.examples));
     const double per_term = 1.0 / static_cast<double>(std::max<int64_t>(1, sums.terms));
     const double norm = grad_norm_ * per_term;
     const double clip = recipe_.train.clip_norm;
-    const double lr = learning_rate(schedule_now(), state_.step + 1);
     StepMetrics metrics{state_.step + 1, sums.loss * per_term, sums.nll * per_term, lr, norm, {}, {}, {}, {}, {}};
     step_optimizer(lr, per_term * (clip > 0 && norm > clip ? clip / norm : 1), per_term, metrics);
     ++state_.step;
@@ -246,11 +245,18 @@ class Trainer {
 
   // --- limits
 
+  // The updates after which the run ends by its steps or its epochs, 0 if by neither. Epochs differ by a few batches,
+  // as their orders do, so that only the last one's end is known.
   int64_t total_steps() const {
-    if (recipe_.train.steps) return *recipe_.train.steps;
-    if (recipe_.train.epochs)
-      return (*recipe_.train.epochs * batches_ + recipe_.train.accumulate - 1) / recipe_.train.accumulate;
-    return 0;
+    const auto& t = recipe_.train;
+    int64_t total = t.steps.value_or(0);
+    if (t.epochs) {
+      const int64_t epochs_after = std::max<int64_t>(0, *t.epochs - state_.epoch - 1);
+      const int64_t batches = batches_ - state_.next_batch + epochs_after * batches_;
+      const int64_t end = state_.step + (batches + t.accumulate - 1) / t.accumulate;
+      total = t.steps ? std::min(total, end) : end;
+    }
+    return total;
   }
 
   bool limit_reached() const {
@@ -261,14 +267,13 @@ class Trainer {
     return t.epochs && epochs_done >= *t.epochs;
   }
 
-  // The schedule, with the number of updates at which the first of the run's limits will end it. How many fit into its
-  // minutes is told by those made so far, and after the first one only.
+  // The schedule up to the first of the run's limits, as far as that can be told before an update.
   ScheduleOptions schedule_now() const {
     ScheduleOptions now = schedule_;
-    if (total_steps() > 0) now.total_steps = std::min(now.total_steps, total_steps());
-    if (recipe_.train.minutes && state_.step > 0) {
-      const double each = state_.training_seconds / static_cast<double>(state_.step);
-      now.total_steps = std::min(now.total_steps, static_cast<int64_t>(*recipe_.train.minutes * 60 / each) + 1);
+    if (total_steps() > 0) now.total_steps = total_steps();
+    if (recipe_.train.minutes) {
+      const int64_t fit = updates_within(*recipe_.train.minutes * 60, state_.step, state_.training_seconds);
+      now.total_steps = std::min(now.total_steps, fit);
     }
     return now;
   }
@@ -331,7 +336,9 @@ ScheduleOptions schedule_options(const Recipe& r) {
                             : t.schedule == "linear" ? Schedule::linear
                             : t.schedule == "cosine" ? Schedule::cosine
                                                      : Schedule::inverse_sqrt;
-  return {schedule, t.lr, t.min_lr, t.warmup_steps, t.steps.value_or(std::numeric_limits<int64_t>::max())};
+  ScheduleOptions options{schedule, t.lr, t.min_lr, t.warmup_steps};
+  if (t.steps) options.total_steps = *t.steps;
+  return options;
 }
 
 // bf16 in software gives the same numbers slowly, so it is never chosen, but obeyed.

@@ -157,6 +157,40 @@ TEST(Search, AnObserverSeesTheStepsAndChangesNothing) {
   EXPECT_GE(std::min(lengths_seen[0], lengths_seen[1]), 1);
 }
 
+// A vocabulary of several of the blocks in which tokens are passed over, and a rest.
+TEST(Search, CandidatesAreTheBestOfALargeVocabulary) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto model = sharp_model(tiny_config(150, seed));
+    SearchOptions o = options_of(LengthNorm::none, 1, 3, 3, 4);
+    std::vector<Scored> live{Scored{}};
+    o.observer = [&](const SearchStep& step) {
+      if (step.row != 0) return;
+      std::vector<double> totals;
+      for (const Scored& hypothesis : live) {
+        const std::vector<double> log_p = next_log_probabilities(*model, 0, hypothesis.tokens);
+        for (int32_t token = 0; token < 150; ++token) {
+          if (token == pad_token || token == bos_token) continue;
+          totals.push_back(hypothesis.total + log_p[static_cast<size_t>(token)]);
+        }
+      }
+      std::sort(totals.rbegin(), totals.rend());
+      ASSERT_EQ(step.candidates.size(), 6U);
+      std::vector<Scored> next;
+      for (size_t i = 0; i < step.candidates.size(); ++i) {
+        const SearchCandidate& candidate = step.candidates[i];
+        EXPECT_NEAR(candidate.total, totals[i], rounding) << seed << " " << step.length << " " << i;
+        if (candidate.state != SearchCandidate::State::live) continue;
+        Scored grown = live[candidate.parent];
+        grown.tokens.push_back(candidate.token);
+        grown.total = candidate.total;
+        next.push_back(grown);
+      }
+      live = next;
+    };
+    search(*model, source, lengths, o);
+  }
+}
+
 TEST(Search, HypothesesBeginWithThePrefix) {
   const auto model = sharp_model(tiny_config(vocabulary, 3));
   for (const bool use_cache : {true, false}) {
@@ -352,19 +386,21 @@ TEST(Search, HypothesesAreSortedDistinctAndAddUp) {
 
 // With all weights zero each token is as likely as any other.
 TEST(Search, TiesGoToTheLowerTokenAndLengthsAreLimited) {
-  const auto model = sharp_model(tiny_config(vocabulary), 0);
-  SearchOptions o;
-  auto results = search(*model, source, lengths, o);
-  EXPECT_EQ(results[0][0].tokens, Tokens(2 * 5 + 10, unknown_token));
-  EXPECT_EQ(results[1][0].tokens, Tokens(2 * 2 + 10, unknown_token));
-  EXPECT_FALSE(results[0][0].complete);
-  o.allow_unknown = false;
-  EXPECT_TRUE(search(*model, source, lengths, o)[0][0].tokens.empty());
-  o.min_length = 3;
-  EXPECT_EQ(search(*model, source, lengths, o)[0][0].tokens, (Tokens{4, 4}));
-  o.allow_unknown = true;
-  o.max_length = 4;
-  EXPECT_EQ(search(*model, source, lengths, o)[1][0].tokens, Tokens(4, unknown_token));
+  for (const Dim words : {vocabulary, Dim{150}}) {
+    const auto model = sharp_model(tiny_config(words), 0);
+    SearchOptions o;
+    auto results = search(*model, source, lengths, o);
+    EXPECT_EQ(results[0][0].tokens, Tokens(2 * 5 + 10, unknown_token));
+    EXPECT_EQ(results[1][0].tokens, Tokens(2 * 2 + 10, unknown_token));
+    EXPECT_FALSE(results[0][0].complete);
+    o.allow_unknown = false;
+    EXPECT_TRUE(search(*model, source, lengths, o)[0][0].tokens.empty());
+    o.min_length = 3;
+    EXPECT_EQ(search(*model, source, lengths, o)[0][0].tokens, (Tokens{4, 4}));
+    o.allow_unknown = true;
+    o.max_length = 4;
+    EXPECT_EQ(search(*model, source, lengths, o)[1][0].tokens, Tokens(4, unknown_token));
+  }
 }
 
 TEST(Search, LearnedPositionsLimitTheLength) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/kernel_testing.h"
 
 namespace glass::kernels {
@@ -31,6 +33,28 @@ TEST(QuantizeRows, EachByteIsTheNearest) {
       EXPECT_LE(std::abs(exact), 127.0001);
       EXPECT_LE(std::abs(exact - values[i]), 0.5 + 1e-4) << columns << " " << i;
     }
+  }
+}
+
+TEST(QuantizeRows, WhatIsNotFiniteShowsInTheScale) {
+  for (const int64_t columns : ragged_sizes) {
+    for (const float special : {std::nanf(""), std::numeric_limits<float>::infinity(), -HUGE_VALF}) {
+      for (const int64_t at : {int64_t{0}, columns / 2, columns - 1}) {
+        auto w = random_values<float>(2 * columns, 5);
+        w[static_cast<size_t>(at)] = special;
+        std::vector<int8_t> values(w.size());
+        std::vector<float> scales(2);
+        quantize_rows(w.data(), 2, columns, values.data(), scales.data());
+        EXPECT_TRUE(std::isnan(scales[0])) << columns << " " << at;
+        EXPECT_TRUE(std::isfinite(scales[1]));
+      }
+    }
+    const std::vector<float> tiny(static_cast<size_t>(columns), 1e-40f);  // 127/1e-40 is too large
+    std::vector<int8_t> values(tiny.size(), 9);
+    float scale = 9;
+    quantize_rows(tiny.data(), 1, columns, values.data(), &scale);
+    EXPECT_EQ(values, std::vector<int8_t>(tiny.size()));
+    EXPECT_LT(scale, 1e-40f);
   }
 }
 

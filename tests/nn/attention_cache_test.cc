@@ -5,6 +5,7 @@
 
 #include "glassformer/autograd/ops.h"
 #include "glassformer/base/error.h"
+#include "glassformer/base/threads.h"
 #include "glassformer/nn/attention.h"
 #include "nn/block_attention.h"
 #include "tensors.h"
@@ -62,6 +63,27 @@ TEST(AttentionCache, HoldsWhatWasAppendedThroughAnySelection) {
   for (int step = 0; step < 40; ++step) append(3, 1);  // beyond every capacity on the way
   expect_equal(cache, plain);
   EXPECT_EQ(cache.length(), plain.key.size(2));
+}
+
+TEST(AttentionCache, ManyRowsAreCopiedByAnyNumberOfThreads) {
+  const int before = threads();
+  for (const int count : {1, 4}) {
+    set_threads(count);
+    AttentionCache cache;
+    PlainCache plain;
+    std::vector<int64_t> rows;
+    for (int64_t row = 0; row < 40; ++row) rows.push_back(row * 7 % 20);  // every row twice, in another order
+    for (int step = 0; step < 20; ++step) {
+      const Dim batch = step == 0 ? 20 : 40;
+      const Tensor k = random_tensor({batch, 2, 1, 3}, 2 * step + 1), v = random_tensor({batch, 2, 1, 3}, 2 * step + 2);
+      cache.append(k, v);
+      plain.append(k, v);
+      cache.select(rows);
+      plain.select(rows);
+    }
+    expect_equal(cache, plain);
+  }
+  set_threads(before);
 }
 
 TEST(AttentionCache, ADoubledRowGrowsByItself) {
@@ -125,7 +147,8 @@ TEST(AttentionCache, NumbersKeptInBf16AreTheRoundedOnes) {
       EXPECT_EQ(narrow.keys_in_place().dtype(), DType::bf16);
       EXPECT_EQ(narrow.key().to_vector(), wide.key().to_vector());
       EXPECT_EQ(narrow.value().to_vector(), wide.value().to_vector());
-      for (const Dim queries : {1, 3}) {  // in place, and by blocks
+      for (const Dim queries : {1, 3}) {   // in place, and by blocks
+        if (queries > keys + 1) continue;  // they stand at the last positions
         const Tensor q = random_tensor({3, 2, queries, width}, 3);
         const Tensor got = cached_attention(q, narrow, AttentionMask::causal(), 0.3, keys + 1 - queries);
         const Tensor want = cached_attention(q, wide, AttentionMask::causal(), 0.3, keys + 1 - queries);
@@ -146,7 +169,7 @@ TEST(AttentionCache, IsInBf16WhereWeightsAreCompact) {
   attention(x, x, AttentionMask::none(), AttentionContext{nullptr, &cross});
   EXPECT_EQ(self.keys_in_place().dtype(), DType::bf16);
   EXPECT_EQ(cross.values_in_place().dtype(), DType::bf16);
-  // Rounding to eight bits of fraction moves each score and each value by 2^-9 of itself at most.
+  // Rounding to eight bits moves a key or value by 2^-9 to 2^-8 of itself; the output, a mean of values, by less.
   EXPECT_LT(relative_distance(stepwise, attention(x, AttentionMask::causal()), 1e-3), 8e-3);
 }
 

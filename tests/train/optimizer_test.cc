@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "glassformer/base/error.h"
 
@@ -123,6 +124,24 @@ TEST(Schedule, CosineAndLinearEndAtTheLeast) {
     EXPECT_NEAR(learning_rate(o, 200), 0.1, 1e-12);
   }
   EXPECT_NEAR(learning_rate({Schedule::cosine, 1, 0, 0, 100}, 25), (1 + std::cos(std::acos(-1.0) / 4)) / 2, 1e-12);
+}
+
+TEST(Schedule, UpdatesThatFitIntoTheTimeAreToldByThoseMade) {
+  EXPECT_EQ(updates_within(180, 100, 18), 1000);
+  EXPECT_EQ(updates_within(180, 100, 17), 1059);  // 1,058.8: the last begins within the time
+  EXPECT_EQ(updates_within(180, 999, 179.9), 1000);
+  EXPECT_EQ(updates_within(180, 5, 200), 6);  // the one about to be made
+  EXPECT_EQ(updates_within(0, 1, 1), 2);
+  EXPECT_EQ(updates_within(180, 0, 0), std::numeric_limits<int64_t>::max());
+  EXPECT_GT(updates_within(1e300, 1, 1e-9), int64_t{1} << 40);
+}
+
+TEST(Schedule, WithoutAnEndStaysHigh) {
+  for (const Schedule schedule : {Schedule::cosine, Schedule::linear}) {
+    const ScheduleOptions o{schedule, 2, 0.5, 4};
+    EXPECT_DOUBLE_EQ(learning_rate(o, 4), 2);
+    EXPECT_NEAR(learning_rate(o, 100000), 2, 1e-9);
+  }
 }
 
 TEST(Schedule, ConstantWarmsUpToo) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "glassformer/base/error.h"
@@ -289,14 +290,24 @@ TEST(Trainer, AFallingRateEndsWithTheFirstLimit) {
   recipe.train.minutes = 1e6;  // that is after the steps
   EXPECT_EQ(rates("steps"), (std::vector<double>{1e-3, 7.5e-4, 5e-4, 2.5e-4, 0}));
 
-  recipe.train.steps.reset();
   recipe.train.minutes.reset();
   recipe.train.epochs = 2;
-  const std::vector<double> epochs = rates("epochs");
-  ASSERT_GE(epochs.size(), 3U);
-  EXPECT_EQ(epochs.back(), 0);
-  EXPECT_GT(epochs[epochs.size() - 2], 0);
+  recipe.train.steps = 1000;  // after the epochs
+  recipe.train.accumulate = 3;
+  for (const bool by_tokens : {false, true}) {  // batches by tokens: more in one epoch than in the other
+    if (by_tokens) {
+      recipe.train.batch_sentences.reset();
+      recipe.train.batch_tokens = 90;
+    }
+    const std::vector<double> rates_of_epochs = rates(by_tokens ? "tokens" : "sentences");
+    ASSERT_GE(rates_of_epochs.size(), 3U);
+    EXPECT_TRUE(std::is_sorted(rates_of_epochs.rbegin(), rates_of_epochs.rend()));
+    EXPECT_EQ(rates_of_epochs.back(), 0);
+    EXPECT_GT(rates_of_epochs[rates_of_epochs.size() - 2], 0);
+  }
 
+  recipe.train.epochs.reset();
+  recipe.train.steps.reset();
   recipe.train.minutes = 1e-9;  // over before the second update, if there were one
   EXPECT_EQ(rates("minutes"), (std::vector<double>{1e-3}));
 }

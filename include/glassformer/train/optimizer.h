@@ -1,6 +1,8 @@
 // AdamW on a model's flat buffers, and learning-rate schedules.
 #pragma once
 
+#include <limits>
+
 #include "glassformer/nn/parameter_store.h"
 
 namespace glass {
@@ -40,12 +42,16 @@ enum class Schedule { constant, inverse_sqrt, linear, cosine };
 struct ScheduleOptions {
   Schedule schedule = Schedule::inverse_sqrt;
   double lr = 1e-3, min_lr = 0;
-  int64_t warmup_steps = 1000, total_steps = 0;
+  int64_t warmup_steps = 1000;
+  int64_t total_steps = std::numeric_limits<int64_t>::max();  // if nobody knows
 };
 // The rate of update `step`, counted from 1: a linear rise to lr over warmup_steps, then the schedule. constant stays
 // at lr; inverse_sqrt is lr·√(max(1, warmup_steps)/step); linear and cosine fall to min_lr, which they reach at
-// total_steps and keep; while that is not known, it is a number too large to be reached. Only these two read min_lr and
-// total_steps.
+// total_steps and keep. Only these two read min_lr and total_steps.
 double learning_rate(const ScheduleOptions& options, int64_t step);
+
+// The updates that a run of `seconds` will have made, the last one begun within them, if all take as long as the first
+// `steps` of them, which took `spent` seconds: at least one more than these. Before the first, as many as there can be.
+int64_t updates_within(double seconds, int64_t steps, double spent);
 
 }  // namespace glass
