@@ -16,8 +16,8 @@ class AttentionCache {
   Dim length() const { return length_; }  // keys of each row
   bool is_empty() const { return !keys_.defined(); }
 
-  // Adds key [R,H,T,K] and value [R,H,T,Kv], kept as numbers of the type that comes first: bf16 halves what a step has
-  // to read. Throws ShapeError if they do not fit what is held.
+  // Adds key [R,H,T,K] and value [R,H,T,Kv], of the type that they are to be kept in: bf16 halves what a step has to
+  // read. Throws ShapeError if they do not fit what is held, by size or type.
   void append(const Tensor& key, const Tensor& value);
   // Goes on with these rows, in this order; a row may come more than once. Throws ValueError for one that is not there.
   void select(const std::vector<int64_t>& rows);
