@@ -11,7 +11,7 @@ void adamw(benchmark::State& state) {
   std::vector<float> parameter(grad), m(grad.size()), v(grad.size());
   kernels::AdamWStep step{1e-3, 0.9, 0.98, 1e-8, 0.01, 1, 1.0};
   for (auto _ : state) {
-    kernels::adamw(step, grad.data(), count, parameter.data(), m.data(), v.data());
+    kernels::adamw(step, {{grad.data(), count, parameter.data(), m.data(), v.data()}});
     ++step.step;
   }
   report_bytes(state, 28 * count);  // reads four arrays, writes three

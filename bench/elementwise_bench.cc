@@ -53,7 +53,7 @@ void accumulate(benchmark::State& state) {
 
 void squared_norm(benchmark::State& state) {
   const auto x = numbers(count);
-  for (auto _ : state) benchmark::DoNotOptimize(kernels::squared_norm(x.data(), count));
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::squared_norm<float>({x}));
   report_bytes(state, 4 * count);
 }
 

@@ -42,12 +42,13 @@ Tensor embedding(const Tensor& table, const Tensor& ids) {
   });
   return record("embedding", y, {table},
                 [index = save(index), from = table.shape(), leaf = LeafGradient(table)](const Tensor& dy) {
-                  if (Tensor* sum = leaf.buffer(dy.dtype())) {
-                    add_rows(dy, *index, *sum);
-                    return Tensors{Tensor()};
-                  }
-                  Tensor dtable = Tensor::zeros(from, dy.dtype());
-                  add_rows(dy, *index, dtable);
+                  const auto write = [&](Tensor& sum, bool add) {
+                    if (!add) sum.fill(0);
+                    add_rows(dy, *index, sum);
+                  };
+                  if (leaf.take(dy.dtype(), write)) return Tensors{Tensor()};
+                  Tensor dtable = Tensor::empty(from, dy.dtype());
+                  write(dtable, false);
                   return Tensors{dtable};
                 });
 }

@@ -1,5 +1,6 @@
-// Products with weights. Both operands are dense matrices, so unlike matmul() they can be rounded to bf16 on the way;
-// the backward pass keeps what was rounded.
+// Products with weights. Both operands are dense matrices, so unlike matmul() they can be rounded to bf16 on the way.
+// The backward pass keeps the rounded input and rounds the weight anew, which costs less than a second copy of all
+// weights is worth (docs/decisions/0011-memory-of-an-update.md).
 #include <utility>
 
 #include "autograd/matrix_product.h"
@@ -50,11 +51,9 @@ void add_bias(Tensor& rows, const Tensor& bias) {
 
 // dW = dyᵀ x, or nothing where the leaf's own sum takes it.
 Tensor weight_gradient(const Tensor& upstream, const Tensor& rows, const LeafGradient& leaf) {
-  Tensor* sum = leaf.buffer(rows.dtype() == DType::f64 ? DType::f64 : DType::f32);
-  if (sum == nullptr) return product(transposed(upstream), {rows});
-  product_into(transposed(upstream), {rows}, true, *sum);
-  sum->mark_changed();
-  return {};
+  const bool taken = leaf.take(rows.dtype() == DType::f64 ? DType::f64 : DType::f32,
+                               [&](Tensor& sum, bool add) { product_into(transposed(upstream), {rows}, add, sum); });
+  return taken ? Tensor() : product(transposed(upstream), {rows});
 }
 
 }  // namespace
@@ -64,9 +63,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!is_rounded) require_same_float("linear", x, weight);
   check_linear_shapes(x, weight, bias);
   const DType type = product_type(x);
-  const Tensor rows = as_rows(x).to(type);            // [N,in]
-  const Tensor dense = weight.contiguous().to(type);  // [out,in]
-  Tensor y = product({rows}, transposed(dense));      // y = x Wᵀ + b
+  const Tensor rows = as_rows(x).to(type);                               // [N,in]
+  Tensor y = product({rows}, transposed(weight.contiguous().to(type)));  // y = x Wᵀ + b
   if (bias.defined()) add_bias(y, bias);
   Shape shape = x.shape();
   shape[-1] = weight.size(0);
@@ -75,11 +73,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!needs_grad(inputs)) return record("linear", y, inputs, {});
   const bool to_x = needs_grad({x}), to_weight = needs_grad({weight}), to_bias = needs_grad({bias});
   return record("linear", y, inputs,
-                [rows = save(to_weight ? rows : Tensor()), weight = save(to_x ? dense : Tensor()), to_x, to_weight,
+                [rows = save(to_weight ? rows : Tensor()), weight = save(to_x ? weight : Tensor()), to_x, to_weight,
                  to_bias, in = x.shape(), type, count = inputs.size(), leaf = LeafGradient(weight)](const Tensor& dy) {
                   const Tensor upstream = as_rows(dy), drows = upstream.to(type);  // [N,out]
                   Tensors grads(count);
-                  if (to_x) grads[0] = product({drows}, {*weight}).reshaped(in);
+                  if (to_x) grads[0] = product({drows}, {weight->contiguous().to(type)}).reshaped(in);
                   if (to_weight) grads[1] = weight_gradient(drows, *rows, leaf);
                   if (to_bias) grads[2] = sum_to_shape(upstream, {upstream.size(1)});
                   return grads;

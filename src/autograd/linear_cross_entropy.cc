@@ -87,13 +87,14 @@ Tensor scaled(const Tensor& gradient, double factor, const Shape& shape) {
 
 // The same, or nothing where the leaf's own sum takes it.
 Tensor weight_gradient(const Tensor& gradient, double factor, const Shape& shape, const LeafGradient& leaf) {
-  Tensor* sum = gradient.defined() ? leaf.buffer(gradient.dtype()) : nullptr;
-  if (sum == nullptr) return scaled(gradient, factor, shape);
-  for_float(gradient, [&]<class T>(T) {
-    kernels::accumulate(gradient.data<T>(), gradient.numel(), static_cast<T>(factor), sum->data<T>());
+  if (!gradient.defined()) return {};
+  const bool taken = leaf.take(gradient.dtype(), [&](Tensor& sum, bool add) {
+    if (!add) sum.fill(0);
+    for_float(gradient, [&]<class T>(T) {
+      kernels::accumulate(gradient.data<T>(), gradient.numel(), static_cast<T>(factor), sum.data<T>());
+    });
   });
-  sum->mark_changed();
-  return {};
+  return taken ? Tensor() : scaled(gradient, factor, shape);
 }
 
 }  // namespace

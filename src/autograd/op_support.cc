@@ -53,12 +53,6 @@ Tensor dense_ids(const char* operation, const Tensor& ids) {
   return ids.to(DType::i64).contiguous();
 }
 
-Tensor* LeafGradient::buffer(DType type) const {
-  if (!state_ || !state_->requires_grad || state_->node || !state_->grad.defined()) return nullptr;
-  Tensor& grad = state_->grad;
-  return grad.dtype() == type && grad.is_contiguous() ? &grad : nullptr;
-}
-
 AxisSplit split_at(const Shape& shape, int axis) {
   axis = shape.resolve_axis(axis);
   AxisSplit split;

@@ -46,14 +46,29 @@ Tensor checked_labels(const Shape& rows, Dim classes, const Tensor& labels, cons
 // that input: a weight's gradient is as large as the weight, and need not be written, read and added once more.
 class LeafGradient {
  public:
-  explicit LeafGradient(const Tensor& input) : state_(input.grad_state()) {}
+  explicit LeafGradient(const Tensor& input)
+      : state_(input.grad_state()), shape_(input.shape()), type_(input.dtype()) {}
 
-  // Dense, of the input's shape and of this type; null where the gradient has to be given as usual. To be asked in the
-  // backward pass, and marked as changed.
-  Tensor* buffer(DType type) const;
+  // To be asked in the backward pass. Calls write(sum, add) with the sum, dense and of the input's shape, if it is of
+  // this type; what is in it counts only if `add`. Returns false where the gradient has to be given as usual.
+  template <class Write>
+  bool take(DType type, Write write) const {
+    if (!is_leaf() || type_ != type) return false;
+    Tensor& sum = state_->grad;
+    if (sum.defined() && (sum.dtype() != type || !sum.is_contiguous())) return false;
+    const bool add = sum.defined();
+    if (!add) sum = Tensor::empty(shape_, type);
+    write(sum, add);
+    sum.mark_changed();
+    return true;
+  }
 
  private:
+  bool is_leaf() const { return state_ && state_->requires_grad && !state_->node; }
+
   std::shared_ptr<GradState> state_;
+  Shape shape_;
+  DType type_;
 };
 
 // The extents before `axis` and after it, multiplied.

@@ -68,18 +68,21 @@ void adamw_lanes(const AdamWFactors& f, const float* grad, int64_t count, float*
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/chunks.h"
 #include "kernels/dispatch.h"
-#include "kernels/strided.h"
 
 namespace glass::kernels {
 
 HWY_EXPORT(adamw_lanes);
 
-void adamw(const AdamWStep& options, const float* grad, int64_t count, float* parameter, float* m, float* v) {
+void adamw(const AdamWStep& options, const std::vector<AdamWArrays>& arrays) {
   const auto lanes = GLASS_DISPATCH(adamw_lanes);
   const AdamWFactors factors(options);
-  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
-    lanes(factors, grad + begin, end - begin, parameter + begin, m + begin, v + begin);
+  std::vector<int64_t> counts;
+  for (const AdamWArrays& a : arrays) counts.push_back(a.count);
+  for_each_chunk(chunks_of(counts), [&](const Chunk& c, size_t) {
+    const AdamWArrays& a = arrays[c.array];
+    lanes(factors, a.grad + c.begin, c.end - c.begin, a.parameter + c.begin, a.m + c.begin, a.v + c.begin);
   });
 }
 

@@ -1,8 +1,9 @@
-// AdamW over a flat buffer (Loshchilov & Hutter, 2019; Kingma & Ba, 2015).
+// AdamW over a model's arrays (Loshchilov & Hutter, 2019; Kingma & Ba, 2015).
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace glass::kernels {
 
@@ -12,8 +13,15 @@ struct AdamWStep {
   double grad_scale;  // gradients are multiplied by this first: 1/tokens, and clipping
 };
 
-// One update of `count` parameters and their moments m and v. Ranges that decay differently take one call each.
-void adamw(const AdamWStep& options, const float* grad, int64_t count, float* parameter, float* m, float* v);
+// `count` parameters, their gradients and their moments.
+struct AdamWArrays {
+  const float* grad;
+  int64_t count;
+  float *parameter, *m, *v;
+};
+
+// One update of all of them. Arrays that decay differently take one call each.
+void adamw(const AdamWStep& options, const std::vector<AdamWArrays>& arrays);
 
 namespace plain {
 

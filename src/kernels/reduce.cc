@@ -22,8 +22,8 @@ HWY_AFTER_NAMESPACE();
 #include <numeric>
 #include <vector>
 
+#include "kernels/chunks.h"
 #include "kernels/dispatch.h"
-#include "kernels/strided.h"
 
 namespace glass::kernels {
 
@@ -36,19 +36,22 @@ namespace {
 
 // Sums in chunks of fixed size and adds those in order, in double: any number of threads gives the same bits.
 template <class T, class Term>
-double chunked_sum(const T* in, int64_t count, Term term) {
-  const int64_t chunks = (count + element_chunk - 1) / element_chunk;
-  std::vector<double> partial(static_cast<size_t>(chunks));
-  parallel_for(count, element_chunk, [&](int64_t begin, int64_t end) {
+double chunked_sum(const std::vector<std::span<const T>>& arrays, Term term) {
+  std::vector<int64_t> counts;
+  for (const auto& array : arrays) counts.push_back(static_cast<int64_t>(array.size()));
+  const std::vector<Chunk> chunks = chunks_of(counts);
+  std::vector<double> partial(chunks.size());
+  for_each_chunk(chunks, [&](const Chunk& chunk, size_t place) {
+    const T* in = arrays[chunk.array].data();
     double sums[8] = {};  // independent sums, so that additions need not wait for each other
-    int64_t i = begin;
-    for (; i + 8 <= end; i += 8) {
+    int64_t i = chunk.begin;
+    for (; i + 8 <= chunk.end; i += 8) {
       for (int lane = 0; lane < 8; ++lane) sums[lane] += term(in[i + lane]);
     }
     double sum = 0;
-    for (; i < end; ++i) sum += term(in[i]);
+    for (; i < chunk.end; ++i) sum += term(in[i]);
     for (const double lane : sums) sum += lane;
-    partial[static_cast<size_t>(begin / element_chunk)] = sum;
+    partial[place] = sum;
   });
   double total = 0;
   for (const double part : partial) total += part;
@@ -89,7 +92,7 @@ template <class T>
 void sum_axis(const T* in, int64_t outer, int64_t n, int64_t inner, T* out) {
   const int64_t chunk = std::max<int64_t>(1, element_chunk / std::max<int64_t>(1, n * inner));
   if (outer == 1 && inner == 1) {
-    *out = static_cast<T>(chunked_sum(in, n, [](T v) { return static_cast<double>(v); }));
+    *out = static_cast<T>(chunked_sum<T>({{in, static_cast<size_t>(n)}}, [](T v) { return static_cast<double>(v); }));
   } else if (inner == 1) {
     parallel_for(outer, chunk, [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) out[o] = row_sum(in + o * n, n);
@@ -119,14 +122,14 @@ void max_axis(const T* in, int64_t outer, int64_t n, int64_t inner, T* out, int6
 }
 
 template <class T>
-double squared_norm(const T* in, int64_t count) {
-  return chunked_sum(in, count, [](T v) { return static_cast<double>(v) * static_cast<double>(v); });
+double squared_norm(const std::vector<std::span<const T>>& arrays) {
+  return chunked_sum(arrays, [](T v) { return static_cast<double>(v) * static_cast<double>(v); });
 }
 
 #define GLASS_INSTANTIATE(T)                                                 \
   template void sum_axis(const T*, int64_t, int64_t, int64_t, T*);           \
   template void max_axis(const T*, int64_t, int64_t, int64_t, T*, int64_t*); \
-  template double squared_norm(const T*, int64_t);
+  template double squared_norm(const std::vector<std::span<const T>>&);
 GLASS_INSTANTIATE(float)
 GLASS_INSTANTIATE(double)
 

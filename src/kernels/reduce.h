@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace glass::kernels {
 
@@ -17,8 +19,8 @@ void max_axis(const T* in, int64_t outer, int64_t n, int64_t inner, T* out, int6
 float row_sum(const float* in, int64_t n);
 double row_sum(const double* in, int64_t n);
 
-// The sum of squares, accumulated in double.
+// The sum of squares of all arrays, accumulated in double.
 template <class T>
-double squared_norm(const T* in, int64_t count);
+double squared_norm(const std::vector<std::span<const T>>& arrays);
 
 }  // namespace glass::kernels

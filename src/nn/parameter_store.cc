@@ -26,12 +26,9 @@ ParameterStore::ParameterStore(Module& module) {
     total += padded(parameter.tensor.numel());
   }
   values_ = Tensor::zeros({total});
-  grads_ = Tensor::zeros({total});
   for (Entry& entry : entries_) {
-    const Dim end = entry.offset + entry.tensor.numel();
     entry.tensor.rehome(values_, entry.offset);
     entry.tensor.set_requires_grad(true);
-    entry.tensor.set_grad(grads_.narrowed(0, entry.offset, end).reshaped(entry.tensor.shape()));
   }
 }
 
@@ -41,6 +38,13 @@ Dim ParameterStore::count() const {
   return total;
 }
 
-void ParameterStore::zero_grads() { grads_.fill(0); }
+Tensor ParameterStore::gradient(const Entry& entry) {
+  const Tensor grad = entry.tensor.grad();
+  return grad.defined() ? grad : Tensor::zeros(entry.tensor.shape());
+}
+
+void ParameterStore::zero_grads() {
+  for (Entry& entry : entries_) entry.tensor.set_grad({});
+}
 
 }  // namespace glass

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "glassformer/base/error.h"
 #include "kernels/adamw.h"
@@ -19,9 +22,16 @@ AdamW::AdamW(ParameterStore& parameters, const AdamWOptions& options)
 void AdamW::step(double lr, double grad_scale) {
   ++steps_;
   Tensor values = parameters_.values();
+  std::vector<Tensor> grads;
+  std::vector<kernels::AdamWArrays> arrays;
+  for (const ParameterStore::Entry& entry : parameters_.entries()) {
+    grads.push_back(ParameterStore::gradient(entry).contiguous());
+    arrays.push_back({std::as_const(grads.back()).data<float>(), entry.tensor.numel(),
+                      values.data<float>() + entry.offset, m_.data<float>() + entry.offset,
+                      v_.data<float>() + entry.offset});
+  }
   kernels::adamw({lr, options_.beta1, options_.beta2, options_.epsilon, options_.weight_decay, steps_, grad_scale},
-                 parameters_.grads().data<float>(), values.numel(), values.data<float>(), m_.data<float>(),
-                 v_.data<float>());
+                 arrays);
   values.mark_changed();
 }
 
@@ -36,7 +46,14 @@ void AdamW::restore(int64_t steps, const Tensor& first_moment, const Tensor& sec
 }
 
 double global_grad_norm(const ParameterStore& parameters) {
-  return std::sqrt(kernels::squared_norm(parameters.grads().data<float>(), parameters.size()));
+  std::vector<Tensor> grads;
+  std::vector<std::span<const float>> arrays;
+  for (const ParameterStore::Entry& entry : parameters.entries()) {
+    if (!entry.tensor.grad().defined()) continue;
+    grads.push_back(entry.tensor.grad().contiguous());
+    arrays.emplace_back(std::as_const(grads.back()).data<float>(), static_cast<size_t>(grads.back().numel()));
+  }
+  return std::sqrt(kernels::squared_norm(arrays));
 }
 
 double learning_rate(const ScheduleOptions& o, int64_t step) {

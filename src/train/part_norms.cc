@@ -14,6 +14,10 @@ struct Squares {
   double gradient = 0, weights = 0, change = 0;
 };
 
+double squared_norm(const float* x, Dim count) {
+  return kernels::squared_norm<float>({{x, static_cast<size_t>(count)}});
+}
+
 double squared_distance(const float* a, const float* b, Dim count) {
   double sum = 0;
   for (Dim i = 0; i < count; ++i) {
@@ -41,15 +45,15 @@ PartNorms::PartNorms(const ParameterStore& parameters)
 
 std::vector<PartMetrics> PartNorms::after_update(double grad_scale) const {
   const float* values = parameters_.values().data<float>();
-  const float* grads = parameters_.grads().data<float>();
   const float* before = before_.data<float>();
   std::vector<Squares> parts;
   for (const ParameterStore::Entry& entry : parameters_.entries()) {
     const std::string part = part_of(entry.names[0]);
     if (parts.empty() || parts.back().part != part) parts.push_back({part});
     const Dim count = entry.tensor.numel();
-    parts.back().gradient += kernels::squared_norm(grads + entry.offset, count);
-    parts.back().weights += kernels::squared_norm(before + entry.offset, count);
+    const Tensor grad = ParameterStore::gradient(entry).contiguous();
+    parts.back().gradient += squared_norm(grad.data<float>(), count);
+    parts.back().weights += squared_norm(before + entry.offset, count);
     parts.back().change += squared_distance(values + entry.offset, before + entry.offset, count);
   }
   std::vector<PartMetrics> metrics;

@@ -128,9 +128,9 @@ std::string first_non_finite(const std::function<void()>& forward) {
 
 std::string nearest_non_finite_gradient(const ParameterStore& parameters) {
   const auto& entries = parameters.entries();
-  const float* grads = parameters.grads().data<float>();
   const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const ParameterStore::Entry& entry) {
-    return kernels::any_non_finite(grads + entry.offset, entry.tensor.numel());
+    const Tensor grad = ParameterStore::gradient(entry).contiguous();
+    return kernels::any_non_finite(std::as_const(grad).data<float>(), grad.numel());
   });
   return found == entries.rend() ? std::string() : found->names[0];
 }

@@ -130,7 +130,8 @@ class Trainer {
   void estimate() {
     reset_peak_memory();
     const int64_t largest = task_->largest_batch();
-    for (int pass = 0; pass < 2; ++pass) {  // the first one fills the allocator
+    for (int pass = 0; pass < 2; ++pass) {                          // the first one fills the allocator
+      if (recipe_.train.accumulate == 1) parameters_.zero_grads();  // else they lie beside the next forward pass
       const auto start = Clock::now();
       forward_backward(largest, 0);
       if (pass == 1) report_estimate(seconds_since(start));

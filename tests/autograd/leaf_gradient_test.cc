@@ -9,20 +9,24 @@ using test::uniform;
 
 using LossOfWeight = std::function<Tensor(const Tensor& weight)>;
 
-// The gradient that is left in a buffer which held ones, after two backward passes.
-Tensor gradient_in_buffer(const LossOfWeight& loss, const Tensor& values, bool as_leaf) {
-  Tensor weight = test::leaf(values.clone());
-  weight.set_grad(Tensor::full(values.shape(), 1, values.dtype()));
-  const Tensor buffer = weight.grad();
-  for (int pass = 0; pass < 2; ++pass) backward(loss(as_leaf ? weight : mul(weight, 1.0)));
+// The gradient after two backward passes, into a buffer that held ones, or from nothing.
+Tensor gradient_of(const LossOfWeight& loss, const Tensor& values, bool as_leaf, bool from_ones) {
+  Tensor weight = test::leaf(values.clone()), buffer;
+  if (from_ones) weight.set_grad(buffer = Tensor::full(values.shape(), 1, values.dtype()));
+  for (int pass = 0; pass < 2; ++pass) {
+    backward(loss(as_leaf ? weight : mul(weight, 1.0)));
+    if (!buffer.defined()) buffer = weight.grad();
+  }
   EXPECT_EQ(weight.grad().id(), buffer.id());
   return weight.grad();
 }
 
 void expect_same_gradient(const LossOfWeight& loss, const Tensor& values, double tolerance) {
-  const std::vector<double> direct = gradient_in_buffer(loss, values, true).to_vector(),
-                            given = gradient_in_buffer(loss, values, false).to_vector();
-  for (size_t i = 0; i < direct.size(); ++i) ASSERT_NEAR(direct[i], given[i], tolerance) << "element " << i;
+  for (const bool from_ones : {true, false}) {
+    const std::vector<double> direct = gradient_of(loss, values, true, from_ones).to_vector(),
+                              given = gradient_of(loss, values, false, from_ones).to_vector();
+    for (size_t i = 0; i < direct.size(); ++i) ASSERT_NEAR(direct[i], given[i], tolerance) << "element " << i;
+  }
 }
 
 Tensor weighted_sum(const Tensor& y) { return sum(mul(y, uniform(y.shape(), 9, y.dtype()))); }

@@ -72,7 +72,9 @@ TEST(MaxAxis, EqualsTheDefinitionOverEveryAxis) {
 TEST(SquaredNorm, IsSummedInDouble) {
   std::vector<float> x(100001, 1);
   x[0] = 4096;  // its square is 2²⁴, to which float32 could add no single 1
-  EXPECT_EQ(squared_norm(x.data(), 100001), 16777216.0 + 100000.0);
+  const std::span<const float> whole(x), begin = whole.first(3), rest = whole.subspan(3), none;
+  EXPECT_EQ(squared_norm<float>({whole}), 16777216.0 + 100000.0);
+  EXPECT_EQ(squared_norm<float>({begin, none, rest}), 16777216.0 + 100000.0);
 }
 
 // Every way in which axes of [2,3,4,5] can be summed.

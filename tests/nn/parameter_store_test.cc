@@ -7,6 +7,7 @@
 
 #include "autograd/testing.h"
 #include "glassformer/nn/stacks.h"
+#include "nn/all_gradients.h"
 
 namespace glass {
 namespace {
@@ -95,7 +96,7 @@ TEST(ParameterStore, ATiedGradientIsTheSumOfItsUses) {
                  hidden = model.middle(through_embedding ? embedded : embedded.detach());
     const Tensor& table = model.output.weight;
     backward(sum(linear(hidden, through_output ? table : table.detach(), {})));
-    return part(store.grads(), entry_of(store, "embedding.weight"));
+    return ParameterStore::gradient(entry_of(store, "embedding.weight")).to_vector();
   };
   const std::vector<double> both = table_grad(true, true), embedding = table_grad(true, false),
                             output = table_grad(false, true);
@@ -104,23 +105,33 @@ TEST(ParameterStore, ATiedGradientIsTheSumOfItsUses) {
   EXPECT_NE(both, output);
 }
 
-TEST(ParameterStore, GradientsAccumulateInTheFlatBufferUntilZeroed) {
+TEST(ParameterStore, GradientsAccumulateUntilZeroed) {
   TiedModel model;
   ParameterStore store(model);
   backward(sum(model.forward(ids)));
-  const std::vector<double> once = store.grads().to_vector();
-  for (const NamedParameter& p : model.named_parameters()) {
-    EXPECT_EQ(part(store.grads(), entry_of(store, p.name)), p.tensor.grad().to_vector()) << p.name;
-  }
+  const std::vector<double> once = test::all_gradients(store).to_vector();
   backward(sum(model.forward(ids)));
-  std::vector<double> twice = store.grads().to_vector();
+  const std::vector<double> twice = test::all_gradients(store).to_vector();
   ASSERT_NE(once, std::vector<double>(once.size(), 0));
   // A tied gradient is (a + b) + a + b in some order: rounding.
   for (size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(twice[i], 2 * once[i], 1e-5 * std::abs(once[i]) + 1e-6);
   store.zero_grads();
-  EXPECT_EQ(store.grads().to_vector(), std::vector<double>(once.size(), 0));
+  EXPECT_EQ(test::all_gradients(store).to_vector(), std::vector<double>(once.size(), 0));
   backward(sum(model.forward(ids)));
-  EXPECT_EQ(store.grads().to_vector(), once);
+  EXPECT_EQ(test::all_gradients(store).to_vector(), once);
+}
+
+// What the backward pass needs is what the forward pass leaves.
+TEST(ParameterStore, GradientsHoldNoMemoryWhileTheyAreZero) {
+  TiedModel model;
+  const size_t without = memory_use().current;
+  ParameterStore store(model);
+  backward(sum(model.forward(ids)));
+  const size_t with = memory_use().current;
+  store.zero_grads();
+  EXPECT_LE(memory_use().current + sizeof(float) * static_cast<size_t>(store.count()), with);
+  EXPECT_GT(with, without);
+  for (const NamedParameter& p : model.named_parameters()) EXPECT_FALSE(p.tensor.grad().defined()) << p.name;
 }
 
 TEST(ParameterStore, OutlivesItsModule) {

@@ -23,8 +23,7 @@ struct Fixture {
     module.x.copy_from(Tensor::from<float>({static_cast<float>(a), static_cast<float>(b)}, {2}));
   }
   void set_grad(double a, double b) {
-    store.zero_grads();
-    module.x.grad().copy_from(Tensor::from<float>({static_cast<float>(a), static_cast<float>(b)}, {2}));
+    module.x.set_grad(Tensor::from<float>({static_cast<float>(a), static_cast<float>(b)}, {2}));
   }
 };
 

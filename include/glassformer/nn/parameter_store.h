@@ -1,5 +1,5 @@
-// All parameters of a model in one flat buffer, each a named view; their gradients in another of the same layout. So
-// the optimiser is one loop, the norm one reduction, and a checkpoint one write.
+// All parameters of a model in one flat buffer, each a named view, so that a checkpoint is one write. Their gradients
+// are tensors of their own, there from the backward pass until they are cleared, in memory that the forward pass had.
 #pragma once
 
 #include <string>
@@ -18,21 +18,22 @@ class ParameterStore {
     Initial initial;
   };
 
-  // Moves the module's parameters into a new buffer, makes them leaves that need gradients, and gives each its part of
-  // the gradient buffer. The module must outlive nothing: the store shares ownership of the memory.
+  // Moves the module's parameters into a new buffer and makes them leaves that need gradients. The module must outlive
+  // nothing: the store shares ownership of the memory.
   explicit ParameterStore(Module& module);
 
   const std::vector<Entry>& entries() const { return entries_; }
   // N is count() and a little more: each parameter begins at a multiple of 16, and what lies between them is 0.
   const Tensor& values() const { return values_; }  // [N] float32
-  const Tensor& grads() const { return grads_; }    // [N] float32
   Dim size() const { return values_.numel(); }      // N
   Dim count() const;                                // of the parameters' elements, tied ones once
+  // Of an entry, of its tensor's shape, float32; zeros if none has been added since the last zero_grads().
+  static Tensor gradient(const Entry& entry);
   void zero_grads();
 
  private:
   std::vector<Entry> entries_;
-  Tensor values_, grads_;
+  Tensor values_;
 };
 
 }  // namespace glass

@@ -1,4 +1,4 @@
-// AdamW on a model's flat buffers, and learning-rate schedules.
+// AdamW on a model's parameters, and learning-rate schedules.
 #pragma once
 
 #include <limits>
