@@ -12,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
-// The forward pass of one head after another; its memory serves all of them.
-template <class Numbers>
+// The forward pass of one head after another; its memory serves all of them. Operands are of type T.
+template <class Numbers, class T>
 class ForwardHeads {
  public:
   ForwardHeads(const AttentionProblem& problem, int64_t most_keys)
@@ -26,16 +26,16 @@ class ForwardHeads {
         factors_(block_memory(block_queries * block_keys)),
         sums_(block_memory(block_queries * value_stride_)) {}
 
-  void run(HeadPlace at, const HeadRows<const float>& query, const HeadRows<const float>& key,
-           const HeadRows<const float>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp) {
+  void run(HeadPlace at, const HeadRows<const T>& query, const HeadRows<const T>& key, const HeadRows<const T>& value,
+           const HeadRows<float>& out, const HeadRows<float>& log_sum_exp) {
     const int64_t queries = p_.queries[at.sequence], keys = p_.keys[at.sequence];
     const Panels packed_keys{keys_.get(), Numbers::steps(p_.width), keys};
     const Panels packed_values{values_.get(), Numbers::steps(keys), p_.value_width};
-    Numbers::pack_transposed({key.at(at.sequence, at.head, 0), key.row}, p_.width, p_.scale, packed_keys);
-    Numbers::pack({value.at(at.sequence, at.head, 0), value.row}, keys, packed_values);
+    Numbers::pack_transposed(RowsOf<T>{key.at(at.sequence, at.head, 0), key.row}, p_.width, p_.scale, packed_keys);
+    Numbers::pack(RowsOf<T>{value.at(at.sequence, at.head, 0), value.row}, keys, packed_values);
     for (int64_t first = 0; first < queries; first += block_queries) {
       const int64_t rows = std::min(block_queries, queries - first), seen = keys_seen(p_, at.sequence, first, rows);
-      const Rows own{query.at(at.sequence, at.head, first), query.row};
+      const RowsOf<T> own{query.at(at.sequence, at.head, first), query.row};
       const LeftBlock q = Numbers::left(own, rows, p_.width, queries_.get());
       for (int64_t i = 0; i < rows; ++i) begin_row(i);
       for (int64_t k = 0; k < seen; k += block_keys) {
@@ -104,20 +104,35 @@ class ForwardHeads {
   float largest_[block_queries], total_[block_queries];
 };
 
-template <class Numbers>
-void run_heads(const AttentionProblem& p, const HeadRows<const float>& query, const HeadRows<const float>& key,
-               const HeadRows<const float>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp,
+template <class Numbers, class T>
+void run_heads(const AttentionProblem& p, const HeadRows<const T>& query, const HeadRows<const T>& key,
+               const HeadRows<const T>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp,
                const AttentionWork& work, int64_t begin, int64_t end) {
-  ForwardHeads<Numbers> heads(p, work.most_keys);
+  ForwardHeads<Numbers, T> heads(p, work.most_keys);
   for (int64_t i = begin; i < end; ++i) heads.run({i / p.heads, i % p.heads}, query, key, value, out, log_sum_exp);
 }
 
 void attention_heads(const AttentionProblem& p, const HeadRows<const float>& query, const HeadRows<const float>& key,
                      const HeadRows<const float>& value, const HeadRows<float>& out, const HeadRows<float>& log_sum_exp,
                      const AttentionWork& work, int64_t begin, int64_t end) {
-  const auto run = p.bf16 ? run_heads<Bf16Numbers> : run_heads<Float32>;
+  const auto run = p.bf16 ? run_heads<Bf16Numbers, float> : run_heads<Float32, float>;
   run(p, query, key, value, out, log_sum_exp, work, begin, end);
 }
+
+#if HWY_TARGET == HWY_AVX3
+void rounded_attention_heads(const AttentionProblem& p, const HeadRows<const bfloat16>& query,
+                             const HeadRows<const bfloat16>& key, const HeadRows<const bfloat16>& value,
+                             const HeadRows<float>& out, const HeadRows<float>& log_sum_exp, const AttentionWork& work,
+                             int64_t begin, int64_t end) {
+  run_heads<Bf16Pairs>(p, query, key, value, out, log_sum_exp, work, begin, end);
+}
+#else
+void rounded_attention_heads(const AttentionProblem&, const HeadRows<const bfloat16>&, const HeadRows<const bfloat16>&,
+                             const HeadRows<const bfloat16>&, const HeadRows<float>&, const HeadRows<float>&,
+                             const AttentionWork&, int64_t, int64_t) {
+  HWY_ABORT("attention in bf16 without bf16 products");
+}
+#endif
 
 }  // namespace glass::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -129,13 +144,28 @@ HWY_AFTER_NAMESPACE();
 namespace glass::kernels {
 
 HWY_EXPORT(attention_heads);
+HWY_EXPORT(rounded_attention_heads);
 
-void attention(const AttentionProblem& p, HeadRows<const float> query, HeadRows<const float> key,
-               HeadRows<const float> value, HeadRows<float> out, HeadRows<float> log_sum_exp) {
-  const auto heads = GLASS_DISPATCH(attention_heads);
+namespace {
+
+template <class T, class Heads>
+void share_heads(const AttentionProblem& p, HeadRows<const T> query, HeadRows<const T> key, HeadRows<const T> value,
+                 HeadRows<float> out, HeadRows<float> log_sum_exp, Heads heads) {
   const AttentionWork work = attention_work(p);
   parallel_for(p.sequences * p.heads, work.heads_per_chunk,
                [&](int64_t begin, int64_t end) { heads(p, query, key, value, out, log_sum_exp, work, begin, end); });
+}
+
+}  // namespace
+
+void attention(const AttentionProblem& p, HeadRows<const float> query, HeadRows<const float> key,
+               HeadRows<const float> value, HeadRows<float> out, HeadRows<float> log_sum_exp) {
+  share_heads(p, query, key, value, out, log_sum_exp, GLASS_DISPATCH(attention_heads));
+}
+
+void attention(const AttentionProblem& p, HeadRows<const bfloat16> query, HeadRows<const bfloat16> key,
+               HeadRows<const bfloat16> value, HeadRows<float> out, HeadRows<float> log_sum_exp) {
+  share_heads(p, query, key, value, out, log_sum_exp, GLASS_DISPATCH(rounded_attention_heads));
 }
 
 }  // namespace glass::kernels

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "glassformer/base/bfloat16.h"
+
 namespace glass::kernels {
 
 // One tensor of all heads: row t of head h of sequence s begins at data + sequence[s] + h·head + t·row, and its
@@ -46,16 +48,26 @@ struct AttentionProblem {
 // no key; its output is zeros then.
 void attention(const AttentionProblem& problem, HeadRows<const float> query, HeadRows<const float> key,
                HeadRows<const float> value, HeadRows<float> out, HeadRows<float> log_sum_exp);
+// Operands that are rounded already, of a problem in bf16.
+void attention(const AttentionProblem& problem, HeadRows<const bfloat16> query, HeadRows<const bfloat16> key,
+               HeadRows<const bfloat16> value, HeadRows<float> out, HeadRows<float> log_sum_exp);
 
+template <class T>
 struct AttentionForward {
-  HeadRows<const float> query, key, value, out, log_sum_exp;
+  HeadRows<const T> query, key, value;
+  HeadRows<const float> out, log_sum_exp;
 };
 struct AttentionGradients {
   HeadRows<float> query, key, value;
 };
 
+// Whether the backward pass reads the output; forward.out may be null otherwise.
+bool attention_backward_reads_out(const AttentionProblem& problem);
+
 // Writes the three gradients from that of the output; those of keys and values for the first problem.keys[s] rows only.
-void attention_backward(const AttentionProblem& problem, const AttentionForward& forward,
+void attention_backward(const AttentionProblem& problem, const AttentionForward<float>& forward,
+                        HeadRows<const float> out_gradient, const AttentionGradients& gradients);
+void attention_backward(const AttentionProblem& problem, const AttentionForward<bfloat16>& forward,
                         HeadRows<const float> out_gradient, const AttentionGradients& gradients);
 
 }  // namespace glass::kernels

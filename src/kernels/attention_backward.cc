@@ -15,11 +15,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
 
-// One head after another; the memory serves all of them.
-template <class Numbers>
+// One head after another; the memory serves all of them. The forward pass had operands of type T.
+template <class Numbers, class T>
 class BackwardHeads {
  public:
-  BackwardHeads(const AttentionProblem& problem, const AttentionForward& forward,
+  BackwardHeads(const AttentionProblem& problem, const AttentionForward<T>& forward,
                 const HeadRows<const float>& out_gradient, const AttentionGradients& gradients, int64_t most_queries,
                 int64_t most_keys)
       : p_(problem),
@@ -74,7 +74,10 @@ class BackwardHeads {
   Panels queries() const { return panels(queries_, p_.queries[at_.sequence], p_.width); }
   Panels out_gradients() const { return panels(out_gradients_, p_.queries[at_.sequence], p_.value_width); }
 
-  Rows rows_of(const HeadRows<const float>& tensor) const { return {tensor.at(at_.sequence, at_.head, 0), tensor.row}; }
+  template <class Element>
+  RowsOf<Element> rows_of(const HeadRows<const Element>& tensor) const {
+    return {tensor.at(at_.sequence, at_.head, 0), tensor.row};
+  }
 
   void pack_head() {
     const int64_t queries_here = p_.queries[at_.sequence], keys_here = p_.keys[at_.sequence];
@@ -180,7 +183,7 @@ class BackwardHeads {
   }
 
   const AttentionProblem& p_;
-  const AttentionForward& forward_;
+  const AttentionForward<T>& forward_;
   const HeadRows<const float>& out_gradient_;
   const AttentionGradients& gradients_;
   const int64_t width_, value_width_;
@@ -194,20 +197,34 @@ class BackwardHeads {
   HeadPlace at_{};
 };
 
-template <class Numbers>
-void run_backward_heads(const AttentionProblem& p, const AttentionForward& forward,
+template <class Numbers, class T>
+void run_backward_heads(const AttentionProblem& p, const AttentionForward<T>& forward,
                         const HeadRows<const float>& out_gradient, const AttentionGradients& gradients,
                         const AttentionWork& work, int64_t begin, int64_t end) {
-  BackwardHeads<Numbers> heads(p, forward, out_gradient, gradients, work.most_queries, work.most_keys);
+  BackwardHeads<Numbers, T> heads(p, forward, out_gradient, gradients, work.most_queries, work.most_keys);
   for (int64_t i = begin; i < end; ++i) heads.run({i / p.heads, i % p.heads});
 }
 
-void attention_backward_heads(const AttentionProblem& p, const AttentionForward& forward,
+void attention_backward_heads(const AttentionProblem& p, const AttentionForward<float>& forward,
                               const HeadRows<const float>& out_gradient, const AttentionGradients& gradients,
                               const AttentionWork& work, int64_t begin, int64_t end) {
-  const auto run = p.bf16 ? run_backward_heads<Bf16Numbers> : run_backward_heads<Float32>;
+  const auto run = p.bf16 ? run_backward_heads<Bf16Numbers, float> : run_backward_heads<Float32, float>;
   run(p, forward, out_gradient, gradients, work, begin, end);
 }
+
+#if HWY_TARGET == HWY_AVX3
+void rounded_attention_backward_heads(const AttentionProblem& p, const AttentionForward<bfloat16>& forward,
+                                      const HeadRows<const float>& out_gradient, const AttentionGradients& gradients,
+                                      const AttentionWork& work, int64_t begin, int64_t end) {
+  run_backward_heads<Bf16Pairs>(p, forward, out_gradient, gradients, work, begin, end);
+}
+#else
+void rounded_attention_backward_heads(const AttentionProblem&, const AttentionForward<bfloat16>&,
+                                      const HeadRows<const float>&, const AttentionGradients&, const AttentionWork&,
+                                      int64_t, int64_t) {
+  HWY_ABORT("attention in bf16 without bf16 products");
+}
+#endif
 
 }  // namespace glass::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -219,13 +236,30 @@ HWY_AFTER_NAMESPACE();
 namespace glass::kernels {
 
 HWY_EXPORT(attention_backward_heads);
+HWY_EXPORT(rounded_attention_backward_heads);
 
-void attention_backward(const AttentionProblem& p, const AttentionForward& forward, HeadRows<const float> out_gradient,
-                        const AttentionGradients& gradients) {
-  const auto heads = GLASS_DISPATCH(attention_backward_heads);
+bool attention_backward_reads_out(const AttentionProblem& p) { return attention_work(p).most_keys > block_keys; }
+
+namespace {
+
+template <class T, class Heads>
+void share_backward_heads(const AttentionProblem& p, const AttentionForward<T>& forward,
+                          HeadRows<const float> out_gradient, const AttentionGradients& gradients, Heads heads) {
   const AttentionWork work = attention_work(p);
   parallel_for(p.sequences * p.heads, work.heads_per_chunk,
                [&](int64_t begin, int64_t end) { heads(p, forward, out_gradient, gradients, work, begin, end); });
+}
+
+}  // namespace
+
+void attention_backward(const AttentionProblem& p, const AttentionForward<float>& forward,
+                        HeadRows<const float> out_gradient, const AttentionGradients& gradients) {
+  share_backward_heads(p, forward, out_gradient, gradients, GLASS_DISPATCH(attention_backward_heads));
+}
+
+void attention_backward(const AttentionProblem& p, const AttentionForward<bfloat16>& forward,
+                        HeadRows<const float> out_gradient, const AttentionGradients& gradients) {
+  share_backward_heads(p, forward, out_gradient, gradients, GLASS_DISPATCH(rounded_attention_backward_heads));
 }
 
 }  // namespace glass::kernels

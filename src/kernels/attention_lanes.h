@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "kernels/attention.h"
+#include "kernels/attention_work.h"
 #include "kernels/block_product.h"
 #include "kernels/dropout_lanes.h"
 #include "kernels/pair_product.h"
@@ -20,9 +21,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace glass::kernels::HWY_NAMESPACE {
-
-// A block of scores takes 24 kB, and its operands as much: all of it stays in the second-level cache.
-constexpr int64_t block_queries = 48, block_keys = 128;
 
 #if HWY_TARGET == HWY_AVX3
 using Bf16Numbers = Bf16Pairs;

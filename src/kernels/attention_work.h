@@ -1,4 +1,4 @@
-// How attention's heads are shared among threads; by the sizes alone.
+// How attention's work is divided into blocks, and its heads among threads; by the sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,9 @@
 #include "kernels/attention.h"
 
 namespace glass::kernels {
+
+// A block of scores takes 24 kB, and its operands as much: all of it stays in the second-level cache.
+inline constexpr int64_t block_queries = 48, block_keys = 128;
 
 struct AttentionWork {
   int64_t most_queries = 0, most_keys = 0;

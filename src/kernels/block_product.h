@@ -41,10 +41,12 @@ struct Panels {
 };
 
 // Rows of adjacent elements: [rows, columns].
-struct Rows {
-  const float* data;
+template <class T>
+struct RowsOf {
+  const T* data;
   int64_t stride;
 };
+using Rows = RowsOf<float>;
 
 // The columns of the panel at `column` beyond the matrix's own.
 HWY_INLINE void fill_up(const Panels& to, int64_t column, int64_t filled) {

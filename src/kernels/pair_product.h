@@ -10,6 +10,7 @@
 
 #include <hwy/highway.h>
 
+#include "glassformer/base/bfloat16.h"
 #include "kernels/block_product.h"
 
 #if HWY_TARGET == HWY_AVX3
@@ -25,26 +26,24 @@ struct Bf16Pairs {
   static int64_t steps(int64_t n) { return (n + 1) / 2; }
 
   // to = the elements of a row, two by two, times factor. `to` may be where the row is.
-  GLASS_BF16_TARGET HWY_NOINLINE static void round_row(const float* from, int64_t n, float factor, float* to) {
+  template <class T>
+  GLASS_BF16_TARGET HWY_NOINLINE static void round_row(const T* from, int64_t n, float factor, float* to) {
     const __m512 f = _mm512_set1_ps(factor);
     for (int64_t j = 0; j < n; j += 32) {
-      const __m512 low = _mm512_mul_ps(f, _mm512_maskz_loadu_ps(first(n - j), from + j));
-      const __m512 high = _mm512_mul_ps(f, _mm512_maskz_loadu_ps(first(n - j - 16), from + j + 16));
+      const __m512 low = _mm512_mul_ps(f, load(from + j, n - j));
+      const __m512 high = _mm512_mul_ps(f, load(from + j + 16, n - j - 16));
       const __m512bh pairs = _mm512_cvtne2ps_pbh(high, low);
       _mm512_mask_storeu_epi32(to + j / 2, first(steps(n - j)), reinterpret_cast<const __m512i&>(pairs));
     }
   }
 
   // to[j] = {even[j], odd[j]}; no odd row: zeros in its place.
-  GLASS_BF16_TARGET HWY_NOINLINE static void pair_rows(const float* even, const float* odd, int64_t n, float* to) {
+  template <class T>
+  GLASS_BF16_TARGET HWY_NOINLINE static void pair_rows(const T* even, const T* odd, int64_t n, float* to) {
     for (int64_t j = 0; j < n; j += 16) {
-      const __mmask16 inside = first(n - j);
-      __m512i pairs = rounded(_mm512_maskz_loadu_ps(inside, even + j));
-      if (odd != nullptr) {
-        const __m512i upper = rounded(_mm512_maskz_loadu_ps(inside, odd + j));
-        pairs = _mm512_or_si512(pairs, _mm512_slli_epi32(upper, 16));
-      }
-      _mm512_mask_storeu_epi32(to + j, inside, pairs);
+      __m512i pairs = rounded(even + j, n - j);
+      if (odd != nullptr) pairs = _mm512_or_si512(pairs, _mm512_slli_epi32(rounded(odd + j, n - j), 16));
+      _mm512_mask_storeu_epi32(to + j, first(n - j), pairs);
     }
   }
 
@@ -75,20 +74,22 @@ struct Bf16Pairs {
   }
 
   // panels = rows, of which there are so many.
-  static void pack(Rows from, int64_t rows, const Panels& to) {
+  template <class T>
+  static void pack(RowsOf<T> from, int64_t rows, const Panels& to) {
     for (int64_t column = 0; column < to.columns; column += panel_width()) {
       const int64_t width = to.width(column), filled = HWY_MIN(width, to.columns - column);
       float* out = to.panel(column);
       for (int64_t row = 0; row < rows; row += 2, out += width) {
-        const float* even = from.data + row * from.stride + column;
-        pair_rows(even, row + 1 < rows ? even + from.stride : nullptr, filled, out);
+        const T* even = from.data + row * from.stride + column;
+        pair_rows<T>(even, row + 1 < rows ? even + from.stride : nullptr, filled, out);
         for (int64_t j = filled; j < width; ++j) out[j] = 0;
       }
     }
   }
 
   // panels = factor · rowsᵀ, rows of `width` elements.
-  static void pack_transposed(Rows from, int64_t width, float factor, const Panels& to) {
+  template <class T>
+  static void pack_transposed(RowsOf<T> from, int64_t width, float factor, const Panels& to) {
     constexpr int64_t most_width = 1024;
     HWY_ALIGN float pairs[4 * most_width / 2];  // of four rows, each as wide as it may be
     for (int64_t column = 0; column < to.columns; column += panel_width()) {
@@ -100,8 +101,8 @@ struct Bf16Pairs {
           for (int64_t i = 0; i < rows; ++i) {
             round_row(from.data + (column + j + i) * from.stride + begin, part, factor, pairs + i * most_width / 2);
           }
-          transpose_into<false>({pairs, most_width / 2}, rows, steps(part), 1, to.panel(column) + begin / 2 * panel + j,
-                                panel);
+          transpose_into<false>(Rows{pairs, most_width / 2}, rows, steps(part), 1,
+                                to.panel(column) + begin / 2 * panel + j, panel);
         }
       }
       fill_up(to, column, filled);
@@ -109,7 +110,8 @@ struct Bf16Pairs {
   }
 
   // Rows as a left operand: those of another's tensor, rounded into memory of steps(width) a row.
-  static LeftBlock left(Rows from, int64_t rows, int64_t width, float* memory) {
+  template <class T>
+  static LeftBlock left(RowsOf<T> from, int64_t rows, int64_t width, float* memory) {
     for (int64_t i = 0; i < rows; ++i) round_row(from.data + i * from.stride, width, 1, memory + i * steps(width));
     return {memory, steps(width), 1};
   }
@@ -122,7 +124,7 @@ struct Bf16Pairs {
   static LeftBlock left_across(const float* block, int64_t stride, int64_t rows, int64_t n, float* memory) {
     for (int64_t i = 0; i < rows; i += 2) {
       const float* even = block + i * stride;
-      pair_rows(even, i + 1 < rows ? even + stride : nullptr, n, memory + i / 2 * stride);
+      pair_rows<float>(even, i + 1 < rows ? even + stride : nullptr, n, memory + i / 2 * stride);
     }
     return {memory, 1, stride};
   }
@@ -133,10 +135,20 @@ struct Bf16Pairs {
     return static_cast<__mmask16>(n >= 16 ? 0xffff : n <= 0 ? 0 : (1 << n) - 1);
   }
 
-  // bf16 in the lower half of each lane.
-  GLASS_BF16_TARGET HWY_INLINE static __m512i rounded(__m512 x) {
-    const __m256bh narrow = _mm512_cvtneps_pbh(x);
+  // The first n of 16 elements, zeros behind them.
+  GLASS_BF16_TARGET HWY_INLINE static __m512 load(const float* from, int64_t n) {
+    return _mm512_maskz_loadu_ps(first(n), from);
+  }
+  GLASS_BF16_TARGET HWY_INLINE static __m512 load(const bfloat16* from, int64_t n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(rounded(from, n), 16));
+  }
+  // The same as bf16, in the lower half of each lane.
+  GLASS_BF16_TARGET HWY_INLINE static __m512i rounded(const float* from, int64_t n) {
+    const __m256bh narrow = _mm512_cvtneps_pbh(load(from, n));
     return _mm512_cvtepu16_epi32(reinterpret_cast<const __m256i&>(narrow));
+  }
+  GLASS_BF16_TARGET HWY_INLINE static __m512i rounded(const bfloat16* from, int64_t n) {
+    return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first(n), from));
   }
 };
 

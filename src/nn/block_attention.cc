@@ -1,5 +1,7 @@
 #include "nn/block_attention.h"
 
+#include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "autograd/op_support.h"
@@ -26,6 +28,7 @@ Tensor with_adjacent_elements(const Tensor& x) {
 template <class T>
 class HeadsOf {
  public:
+  HeadsOf() = default;  // of none
   HeadsOf(std::conditional_t<std::is_const_v<T>, const Tensor, Tensor>& x, const std::vector<int64_t>& first_rows)
       : data_(x.template data<std::remove_const_t<T>>()), head_(x.strides()[1]), row_(x.strides()[2]) {
     for (const int64_t row : first_rows) offsets_.push_back(row * row_);
@@ -41,9 +44,9 @@ class HeadsOf {
   operator kernels::HeadRows<T>() const { return {data_, offsets_.data(), head_, row_}; }
 
  private:
-  T* data_;
+  T* data_ = nullptr;
   std::vector<int64_t> offsets_;
-  int64_t head_, row_;
+  int64_t head_ = 0, row_ = 0;
 };
 
 // The problem, and what it points to.
@@ -114,33 +117,60 @@ bool block_attention_serves(const Tensor& query, const Tensor& key, const Tensor
   return f32 && !bias.defined() && query.numel() > 0 && key.numel() > 0 && value.numel() > 0;
 }
 
+namespace {
+
+// As kernels read it: elements of a row adjacent, and of type T.
+template <class T>
+Tensor operand(const Tensor& x) {
+  if constexpr (std::is_same_v<T, float>) return with_adjacent_elements(x);
+  return x.detach().transposed(1, 2).to(DType::bf16).transposed(1, 2);  // most lie as [B,T,H,K]
+}
+
+// Whether a product in bf16 has the same operands if they are rounded before one of them is scaled.
+bool rounds_alike_unscaled(const kernels::AttentionProblem& problem) {
+  int exponent = 0;
+  return problem.bf16 && std::frexp(problem.scale, &exponent) == 0.5f;
+}
+
+template <class T>
+Tensor attend(const Call& call, const Tensor& query, const Tensor& key, const Tensor& value) {
+  const Tensor q = operand<T>(query), k = operand<T>(key), v = operand<T>(value);
+  Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), v.size(3));
+  Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
+  kernels::attention(call.pointing_here(), HeadsOf<const T>(q, call.first_queries),
+                     HeadsOf<const T>(k, call.first_keys), HeadsOf<const T>(v, call.first_keys),
+                     HeadsOf<float>(out, call.first_queries), HeadsOf<float>(log_sum_exp, call.first_queries));
+  if (!needs_grad({query, key, value})) return record("attention", out, {query, key, value}, {});
+  const bool reads_out = kernels::attention_backward_reads_out(call.pointing_here());
+  return record(
+      "attention", out, {query, key, value},
+      [call, q = save(q), k = save(k), v = save(v), out = save(reads_out ? out : Tensor()),
+       log_sum_exp = save(log_sum_exp)](const Tensor& dy) {
+        const Tensor upstream = with_adjacent_elements(dy);
+        Tensor dq = heads_within_rows(q->size(0), q->size(1), q->size(2), q->size(3));
+        Tensor dk = key_gradient(*k, call), dv = key_gradient(*v, call);
+        const auto of_out = out.defined() ? HeadsOf<const float>(*out, call.first_queries) : HeadsOf<const float>();
+        kernels::attention_backward(
+            call.pointing_here(),
+            kernels::AttentionForward<T>{HeadsOf<const T>(*q, call.first_queries),
+                                         HeadsOf<const T>(*k, call.first_keys), HeadsOf<const T>(*v, call.first_keys),
+                                         of_out, HeadsOf<const float>(*log_sum_exp, call.first_queries)},
+            HeadsOf<const float>(upstream, call.first_queries),
+            {HeadsOf<float>(dq, call.first_queries), HeadsOf<float>(dk, call.first_keys),
+             HeadsOf<float>(dv, call.first_keys)});
+        return Tensors{dq, dk, dv};
+      });
+}
+
+}  // namespace
+
 Tensor block_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask,
                        double scale, Dim first_query, const Dropout* dropout) {
   const ScoreExtent extent{query.size(0), query.size(1), query.size(2), key.size(2), first_query};
   const Call call = make_call(extent, query.size(3), value.size(3), mask, scale, dropout);
-  const Tensor q = with_adjacent_elements(query), k = with_adjacent_elements(key), v = with_adjacent_elements(value);
-  Tensor out = heads_within_rows(q.size(0), q.size(1), q.size(2), v.size(3));
-  Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
-  kernels::attention(call.pointing_here(), HeadsOf<const float>(q, call.first_queries),
-                     HeadsOf<const float>(k, call.first_keys), HeadsOf<const float>(v, call.first_keys),
-                     HeadsOf<float>(out, call.first_queries), HeadsOf<float>(log_sum_exp, call.first_queries));
-  if (!needs_grad({query, key, value})) return record("attention", out, {query, key, value}, {});
-  return record("attention", out, {query, key, value},
-                [call, q = save(q), k = save(k), v = save(v), out = save(out),
-                 log_sum_exp = save(log_sum_exp)](const Tensor& dy) {
-                  const Tensor upstream = with_adjacent_elements(dy);
-                  Tensor dq = heads_within_rows(q->size(0), q->size(1), q->size(2), q->size(3));
-                  Tensor dk = key_gradient(*k, call), dv = key_gradient(*v, call);
-                  kernels::attention_backward(
-                      call.pointing_here(),
-                      {HeadsOf<const float>(*q, call.first_queries), HeadsOf<const float>(*k, call.first_keys),
-                       HeadsOf<const float>(*v, call.first_keys), HeadsOf<const float>(*out, call.first_queries),
-                       HeadsOf<const float>(*log_sum_exp, call.first_queries)},
-                      HeadsOf<const float>(upstream, call.first_queries),
-                      {HeadsOf<float>(dq, call.first_queries), HeadsOf<float>(dk, call.first_keys),
-                       HeadsOf<float>(dv, call.first_keys)});
-                  return Tensors{dq, dk, dv};
-                });
+  // Half the memory until the backward pass.
+  const bool round = needs_grad({query, key, value}) && rounds_alike_unscaled(call.problem);
+  return round ? attend<bfloat16>(call, query, key, value) : attend<float>(call, query, key, value);
 }
 
 bool cached_attention_serves(const Tensor& query, const AttentionCache& cache, const Tensor& bias) {
@@ -181,7 +211,7 @@ Tensor cached_attention(const Tensor& query, const AttentionCache& cache, const 
   Tensor log_sum_exp = Tensor::empty({q.size(0), q.size(1), q.size(2), 1});
   const auto attend = bf16   ? attend_in_place<bfloat16, kernels::attention_rows>
                       : rows ? attend_in_place<float, kernels::attention_rows>
-                             : attend_in_place<float, kernels::attention>;
+                             : attend_in_place<float, kernels::attention>;  // the one of float32
   attend(problem, q, cache, out, log_sum_exp);
   return record("attention", out, {query, keys, values}, {});
 }
