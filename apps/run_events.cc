@@ -28,11 +28,17 @@ int64_t size_of(const std::string& path) {
   return error ? 0 : static_cast<int64_t>(size);
 }
 
+// A line that is just being written is not over.
+int64_t end_of_whole_lines(const std::string& path) {
+  const int64_t from = std::max<int64_t>(0, size_of(path) - block);
+  return from + static_cast<int64_t>(read_from(path, from).rfind('\n') + 1);  // npos + 1 is 0
+}
+
 }  // namespace
 
 RunEvents::RunEvents(std::string folder, int64_t offset) : folder_(std::move(folder)) {
-  const int64_t size = size_of(folder_ + "/metrics.jsonl");
-  offset_ = offset < 0 ? size : std::min(offset, size);
+  const std::string path = folder_ + "/metrics.jsonl";
+  offset_ = offset < 0 ? end_of_whole_lines(path) : std::min(offset, size_of(path));
 }
 
 std::string RunEvents::next() {

@@ -10,7 +10,7 @@ namespace glass::program {
 // told, an event `end`. Reads files only: a run does not notice it. For one thread.
 class RunEvents {
  public:
-  // From the end of what there is, or from `offset`, the id of the last event that a listener got.
+  // From the end of the whole lines that there are, or from `offset`, the id of the last event that a listener got.
   explicit RunEvents(std::string folder, int64_t offset = -1);
 
   // The events since the last call, ready to be sent; empty if there are none.

@@ -142,15 +142,19 @@ grep -q '^event: metrics' events && fail "old lines are told again"
 mkdir live; cp plain/recipe.toml plain/metrics.jsonl live; echo unfinished > live/run.state
 kill -INT "$server"; wait "$server"; got=$?; [ $got -eq 0 ] || fail "SIGINT ends with $got"
 serve second --run live
+rm events
 curl -s -N -m 60 "${url}api/v1/run/events" > events &
 listener=$!
 wait_for grep -q retry events
 printf '{"step":101,"lo' >> live/metrics.jsonl
-sleep 0.5
+rm -f late; curl -s -N -m 60 "${url}api/v1/run/events" > late &  # begins where the line does
+late=$!
+wait_for grep -q retry late
 printf 'ss":1.5}\n{"step":102,"loss":1.25}\n' >> live/metrics.jsonl
 wait_for grep -q '102' events
 echo finished > live/run.state
 wait $listener || fail "the stream does not end with the run"
+wait $late; cmp -s events late || fail "a listener that comes within a line"
 cat > wanted <<'END'
 data: {"step":101,"loss":1.5}
 data: {"step":102,"loss":1.25}
@@ -163,6 +167,7 @@ curl -s -N -m 60 -H "Last-Event-ID: $last" "${url}api/v1/run/events" > again
 [ "$(grep '^data' again | head -n 1)" = 'data: {"step":102,"loss":1.25}' ] || fail "a listener that comes back misses a line"
 get api/v1/run/series?names=loss; expect 200 series; says '"loss"'
 echo unfinished > live/run.state
+rm events
 curl -s -N -m 60 "${url}api/v1/run/events" > events &
 listener=$!
 wait_for grep -q retry events

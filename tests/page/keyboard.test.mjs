@@ -64,9 +64,9 @@ export default {
     await page.keyboard.press('ArrowRight');
     await addressHas(page, { query: 1, key: 2 });
     const cell = await lab.ask('traces/1/attention/cross/0/0/cell?query=1&key=2');
-    await spoken(page, new RegExp(`^query 1 y, key 2 c: weight .*, rank ${cell.rank} of 4`));
+    await spoken(page, new RegExp(`^query 1 y, key 2 a: weight .*, rank ${cell.rank} of 4`));
     const worked = panel(page, 'The chosen cell, worked out');
-    await textOf(worked.locator('.about'), /query 1 y on key 2 c/);
+    await textOf(worked.locator('.about'), /query 1 y on key 2 a/);
     await settled(page);
     agrees(await textOf(numberOf(worked, 'weight in the model')), cell.weight, 'the weight moved to', 6);
     await page.keyboard.press('End');

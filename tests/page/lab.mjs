@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { launch, packagesOf } from './browser.mjs';
 import { Program } from './program.mjs';
 
-export const source = 'b a c';
+export const source = 'b c a';
 export const screens = ['translate', 'heads', 'attention', 'inputs', 'flow', 'training', 'diagnosis', 'model', 'tensors'];
 export const kinds = ['encoder', 'decoder', 'cross'];
 

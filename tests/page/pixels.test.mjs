@@ -1,6 +1,6 @@
 // What is drawn: a cell's colour is that of its byte, masked cells are hatched.
 import assert from 'node:assert/strict';
-import { address, goTo, kinds, panel, settled, textOf } from './lab.mjs';
+import { address, goTo, kinds, panel, settled, source, textOf } from './lab.mjs';
 
 const cividis = ['00224e', '123570', '3b496c', '575d6d', '707173', '8a8678', 'a59c74', 'c3b369', 'e1cc55', 'fee838'].map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
 
@@ -58,7 +58,7 @@ export default {
   },
 
   'signed values go from blue to red': async (lab) => {
-    const query = await lab.program.json('explain', 'b a c', '--model', lab.model, '--layer', 1, '--head', 0, '--step', 1);
+    const query = await lab.program.json('explain', source, '--model', lab.model, '--layer', 1, '--head', 0, '--step', 1);
     const { values } = query.steps.find((step) => step.name === 'query');
     await lab.page({ at: address('attention', { stack: 'cross', layer: 1, head: 0 }) }, async (page) => {
       await settled(page);

@@ -19,14 +19,14 @@ TEST(Learning, ReversesSequencesItNeverSaw) {
   test::write_text(folder / "valid.tsv", test::reversal_pairs(300, 8, 10, 2));
   recipe.model.d_model = 32;
   recipe.model.dropout = 0;
-  recipe.train.steps = 1200;
+  recipe.train.steps = 1500;
   recipe.train.batch_sentences = 64;
   recipe.train.lr = 5e-3;
   recipe.train.warmup_steps = 50;
   recipe.train.schedule = "cosine";
   recipe.train.label_smoothing = 0;
   recipe.train.log_every = 100;
-  recipe.train.validate_every = 600;
+  recipe.train.validate_every = 750;
   recipe.train.choose = "last";
   Recorder recorder;
   const TrainResult result = train(recipe, {folder / "run"}, recorder);
