@@ -6,18 +6,26 @@
 #include <string>
 
 #include "glassformer/base/error.h"
+#include "glassformer/base/isa.h"
 #include "glassformer/base/threads.h"
 #include "kernels/dispatch.h"
+#include "kernels/gemm_blocks.h"
 #include "kernels/gemm_tiles.h"
 
 namespace glass::kernels {
 
 namespace {
 
+constexpr int64_t worth_blocks = 1 << 18;  // multiplications: packing is little beside them
+
 // By the calling thread alone.
 void multiply(GemmSizes s, float alpha, Matrix<float> a, Matrix<float> b, float beta, float* c, int64_t leading_c) {
   if (s.k == 0) {  // oneDNN refuses it
     plain::gemm(s, alpha, a, b, beta, c, leading_c);
+    return;
+  }
+  if (isa() == Isa::avx2 && alpha == 1 && (beta == 0 || beta == 1) && s.m * s.n * s.k >= worth_blocks) {
+    gemm_blocks(s, a, b, beta == 1, c, leading_c);
     return;
   }
   const auto status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', s.m, s.n, s.k, alpha, a.data,
