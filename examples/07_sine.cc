@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   recipe.data.series = "sine_tutorial";  // "sine_random" draws phase and frequency for each window
   recipe.train.steps = argc > 1 ? std::atoi(argv[1]) : 200;
   recipe.train.lr = 1e-3;
+  recipe.train.schedule = "cosine";  // small steps at the end: a constant rate ends now here, now there
   recipe.train.warmup_steps = 50;
   recipe.train.batch_sentences = 64;
   recipe.train.validate_every = 100;
