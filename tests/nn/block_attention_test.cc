@@ -34,12 +34,12 @@ using Attention = decltype(&scaled_dot_product_attention);
 
 // The output and the gradients of query, key and value.
 Tensors results_of(Attention attention, const Operands& in, const AttentionMask& mask, Dim first_query,
-                   const Dropout* dropout, Precision precision = Precision::f32) {
+                   const Dropout* dropout, Precision precision = Precision::f32, double scale = 0.3) {
   const PrecisionScope multiply_in(precision);
   Tensors inputs{in.query.clone(), in.key.clone(), in.value.clone()};
   for (Tensor& input : inputs) input.set_requires_grad(true);
   const RandomScope random({5, 6, 7});
-  const Tensor out = attention(inputs[0], inputs[1], inputs[2], mask, 0.3, first_query, {}, dropout);
+  const Tensor out = attention(inputs[0], inputs[1], inputs[2], mask, scale, first_query, {}, dropout);
   backward(out, in.upstream);
   return {out.detach(), inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
 }
@@ -54,14 +54,20 @@ void expect_close(const Tensors& got, const Tensors& want, double tolerance) {
   }
 }
 
-// In bf16 too, which is 8 bits for each operand of five products; where there is none, that is float32 again.
+// In bf16 too, which is 8 bits for each operand of five products; where there is none, that is float32 again. With a
+// power of two for a scale operands are rounded before they get to the kernel.
 void expect_as_defined(const Sizes& sizes, const AttentionMask& mask, Dim first_query = 0,
                        const Dropout* dropout = nullptr) {
   SCOPED_TRACE("T " + std::to_string(sizes.T) + ", S " + std::to_string(sizes.S) + ", K " + std::to_string(sizes.K));
   const Operands in(sizes);
-  const Tensors want = results_of(&plain::scaled_dot_product_attention, in, mask, first_query, dropout);
-  expect_close(results_of(&scaled_dot_product_attention, in, mask, first_query, dropout), want, 2e-6);
-  expect_close(results_of(&scaled_dot_product_attention, in, mask, first_query, dropout, Precision::bf16), want, 1e-2);
+  const auto results = [&](Attention attention, Precision precision, double scale) {
+    return results_of(attention, in, mask, first_query, dropout, precision, scale);
+  };
+  for (const double scale : {0.3, 0.25}) {
+    const Tensors want = results(&plain::scaled_dot_product_attention, Precision::f32, scale);
+    expect_close(results(&scaled_dot_product_attention, Precision::f32, scale), want, 2e-6);
+    expect_close(results(&scaled_dot_product_attention, Precision::bf16, scale), want, 1e-2);
+  }
 }
 
 // Around the sizes of a vector, a tile, a panel and a block of queries (48) and keys (128).
@@ -124,6 +130,25 @@ TEST(BlockAttention, InBf16ItIsAsFarFromItsDefinitionAsEightBitsAre) {
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_LT(relative_distance(got[i], exact[i]), 1.0 / 128);
     EXPECT_GT(relative_distance(got[i], exact[i]), 1.0 / 8192);  // and float32 it is not
+  }
+}
+
+// Rounding before the kernel or within it: the same numbers, but that a scale beside a power of two rounds a key here
+// and there the other way.
+TEST(BlockAttention, WhereOperandsAreRoundedChangesNothing) {
+  if (!has_bf16_products()) GTEST_SKIP() << "no bf16 products";
+  for (const Sizes& sizes : {Sizes{2, 2, 100, 150, 16, 16}, Sizes{1, 3, 37, 50, 9, 7}}) {
+    const Operands in(sizes);
+    const auto results = [&](double scale) {
+      return results_of(&scaled_dot_product_attention, in, AttentionMask::causal(), 40, nullptr, Precision::bf16,
+                        scale);
+    };
+    const Tensors before = results(0.25), within = results(0.25 * (1 + 0x1p-20));
+    for (size_t i = 0; i < 4; ++i) EXPECT_LT(relative_distance(before[i], within[i]), 1.0 / 4096) << i;
+    const PrecisionScope bf16(Precision::bf16);
+    const Tensor without_gradient =
+        scaled_dot_product_attention(in.query, in.key, in.value, AttentionMask::causal(), 0.25, 40);
+    EXPECT_EQ(without_gradient.to_vector(), before[0].to_vector());
   }
 }
 
