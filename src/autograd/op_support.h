@@ -54,12 +54,13 @@ class LeafGradient {
   template <class Write>
   bool take(DType type, Write write) const {
     if (!is_leaf() || type_ != type) return false;
-    Tensor& sum = state_->grad;
+    Tensor sum = state_->grad;
     if (sum.defined() && (sum.dtype() != type || !sum.is_contiguous())) return false;
     const bool add = sum.defined();
     if (!add) sum = Tensor::empty(shape_, type);
     write(sum, add);
     sum.mark_changed();
+    state_->grad = sum;  // only now: a write that fails leaves nothing half written
     return true;
   }
 

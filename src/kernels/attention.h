@@ -48,7 +48,7 @@ struct AttentionProblem {
 // no key; its output is zeros then.
 void attention(const AttentionProblem& problem, HeadRows<const float> query, HeadRows<const float> key,
                HeadRows<const float> value, HeadRows<float> out, HeadRows<float> log_sum_exp);
-// Operands that are rounded already, of a problem in bf16.
+// Operands that are rounded already, of a problem in bf16; only where has_bf16_products() is true.
 void attention(const AttentionProblem& problem, HeadRows<const bfloat16> query, HeadRows<const bfloat16> key,
                HeadRows<const bfloat16> value, HeadRows<float> out, HeadRows<float> log_sum_exp);
 

@@ -1,7 +1,7 @@
 // Matrix products, row-major: C = alpha·op(A)·op(B) + beta·C with op(A) [m,k], op(B) [k,n], C [m,n].
 //
-// oneDNN computes them (with AVX2, gemm_blocks.h), but its own threading would let the number of threads decide the bits. So the work is cut here
-// into tiles fixed by m, n and k alone, each a product by one thread.
+// oneDNN computes them (large ones of float32 with AVX2: gemm_blocks.h), but its own threading would let the number of
+// threads decide the bits. So the work is cut here into tiles fixed by m, n and k alone, each a product by one thread.
 #pragma once
 
 #include <cstdint>

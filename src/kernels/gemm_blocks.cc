@@ -1,5 +1,5 @@
-// A block of the right operand is packed into panels that stay in the second-level cache while all rows pass by it; a
-// tile of the result stays in registers (kernels/block_product.h).
+// A block of the right operand is packed into panels that stay in the cache, half a megabyte, while all rows pass by
+// it; a tile of the result stays in registers (kernels/block_product.h).
 #include "kernels/gemm_blocks.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -12,17 +12,17 @@ struct GemmTile {
   int64_t rows, columns;
 };
 
-// Four tiles, or eight of a large product: enough to share, and so few that packing the operands for each is little.
-// Only rows are cut, since the right operand's columns want to be many; alike, so that threads end together; and by
-// eights, in which oneDNN takes them. A product of few rows (decoding) has its columns cut instead, if it is long
-// enough to pay for the sharing.
+// Four tiles, or eight of a large product: enough for a few threads, and so few that packing the operands for each is
+// little. Only rows are cut, since the right operand's columns want to be many; alike, so that threads end together;
+// and by eights, in which oneDNN takes them. A product of few rows (decoding) has its columns cut instead, if it is
+// long enough to pay for the sharing.
 inline GemmTile gemm_tile(GemmSizes s) {
   constexpr int64_t few_rows = 96, worth_sharing = 1 << 21, large = 1 << 29;
   auto part = [](int64_t extent, int64_t parts, int64_t multiple) {
     return std::max(multiple, ((extent + parts - 1) / parts + multiple - 1) / multiple * multiple);
   };
   const int64_t work = s.m * s.n * s.k;
-  if (s.m > few_rows) return {part(s.m, work >= large ? 8 : 4, 8), s.n};
+  if (s.m > few_rows) return {part(s.m, work >= large && s.m >= 4 * few_rows ? 8 : 4, 8), s.n};
   return {few_rows / 2, work >= worth_sharing ? std::clamp<int64_t>(part(s.n, 8, 64), 256, 1024) : s.n};
 }
 

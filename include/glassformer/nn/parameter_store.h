@@ -27,7 +27,8 @@ class ParameterStore {
   const Tensor& values() const { return values_; }  // [N] float32
   Dim size() const { return values_.numel(); }      // N
   Dim count() const;                                // of the parameters' elements, tied ones once
-  // Of an entry, of its tensor's shape, float32; zeros if none has been added since the last zero_grads().
+  // Of an entry, of its tensor's shape, float32; zeros, which nobody else sees, if none has been
+  // added since the last zero_grads(). That drops the tensors: who holds one keeps its old numbers.
   static Tensor gradient(const Entry& entry);
   void zero_grads();
 
