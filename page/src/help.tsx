@@ -1,16 +1,19 @@
 // What the keys do.
-import { useEffect, useRef } from 'preact/hooks';
+import { useSignalEffect } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { helpKeys, helpOpen } from './keys';
 
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const open = helpOpen.value;
-  useEffect(() => {
+  // At once, and what closes it says so before its `close` event comes: a key pressed in between opens it again.
+  useSignalEffect(() => {
+    const open = helpOpen.value;
     if (open && !dialog.current!.open) dialog.current!.showModal();
     if (!open && dialog.current!.open) dialog.current!.close();
-  }, [open]);
+  });
+  const close = () => (helpOpen.value = false);
   return (
-    <dialog ref={dialog} aria-labelledby="help-title" onClose={() => (helpOpen.value = false)}>
+    <dialog ref={dialog} aria-labelledby="help-title" onCancel={close} onClose={() => (helpOpen.value = dialog.current!.open)}>
       <h2 id="help-title">Keys</h2>
       <dl class="help-keys">
         {helpKeys.map(([keys, what]) => (
@@ -24,7 +27,7 @@ export function Help() {
         A weight's colour goes by its square root, so that small weights can be told from none. Masked cells are hatched. Where a
         map has more cells than pixels, a pixel shows the largest of its cells.
       </p>
-      <form method="dialog"><button type="submit">Close</button></form>
+      <form method="dialog" onSubmit={close}><button type="submit">Close</button></form>
     </dialog>
   );
 }
