@@ -31,11 +31,11 @@ class ForwardHeads {
     const int64_t queries = p_.queries[at.sequence], keys = p_.keys[at.sequence];
     const Panels packed_keys{keys_.get(), Numbers::steps(p_.width), keys};
     const Panels packed_values{values_.get(), Numbers::steps(keys), p_.value_width};
-    Numbers::pack_transposed(RowsOf<T>{key.at(at.sequence, at.head, 0), key.row}, p_.width, p_.scale, packed_keys);
-    Numbers::pack(RowsOf<T>{value.at(at.sequence, at.head, 0), value.row}, keys, packed_values);
+    Numbers::pack_transposed(TypedRows<T>{key.at(at.sequence, at.head, 0), key.row}, p_.width, p_.scale, packed_keys);
+    Numbers::pack(TypedRows<T>{value.at(at.sequence, at.head, 0), value.row}, keys, packed_values);
     for (int64_t first = 0; first < queries; first += block_queries) {
       const int64_t rows = std::min(block_queries, queries - first), seen = keys_seen(p_, at.sequence, first, rows);
-      const RowsOf<T> own{query.at(at.sequence, at.head, first), query.row};
+      const TypedRows<T> own{query.at(at.sequence, at.head, first), query.row};
       const LeftBlock q = Numbers::left(own, rows, p_.width, queries_.get());
       for (int64_t i = 0; i < rows; ++i) begin_row(i);
       for (int64_t k = 0; k < seen; k += block_keys) {

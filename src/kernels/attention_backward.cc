@@ -75,7 +75,7 @@ class BackwardHeads {
   Panels out_gradients() const { return panels(out_gradients_, p_.queries[at_.sequence], p_.value_width); }
 
   template <class Element>
-  RowsOf<Element> rows_of(const HeadRows<const Element>& tensor) const {
+  TypedRows<Element> rows_of(const HeadRows<const Element>& tensor) const {
     return {tensor.at(at_.sequence, at_.head, 0), tensor.row};
   }
 

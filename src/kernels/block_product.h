@@ -42,11 +42,11 @@ struct Panels {
 
 // Rows of adjacent elements: [rows, columns].
 template <class T>
-struct RowsOf {
+struct TypedRows {
   const T* data;
   int64_t stride;
 };
-using Rows = RowsOf<float>;
+using Rows = TypedRows<float>;
 
 // The columns of the panel at `column` beyond the matrix's own.
 HWY_INLINE void fill_up(const Panels& to, int64_t column, int64_t filled) {

@@ -75,7 +75,7 @@ struct Bf16Pairs {
 
   // panels = rows, of which there are so many.
   template <class T>
-  static void pack(RowsOf<T> from, int64_t rows, const Panels& to) {
+  static void pack(TypedRows<T> from, int64_t rows, const Panels& to) {
     for (int64_t column = 0; column < to.columns; column += panel_width()) {
       const int64_t width = to.width(column), filled = HWY_MIN(width, to.columns - column);
       float* out = to.panel(column);
@@ -89,7 +89,7 @@ struct Bf16Pairs {
 
   // panels = factor · rowsᵀ, rows of `width` elements.
   template <class T>
-  static void pack_transposed(RowsOf<T> from, int64_t width, float factor, const Panels& to) {
+  static void pack_transposed(TypedRows<T> from, int64_t width, float factor, const Panels& to) {
     constexpr int64_t most_width = 1024;
     HWY_ALIGN float pairs[4 * most_width / 2];  // of four rows, each as wide as it may be
     for (int64_t column = 0; column < to.columns; column += panel_width()) {
@@ -111,7 +111,7 @@ struct Bf16Pairs {
 
   // Rows as a left operand: those of another's tensor, rounded into memory of steps(width) a row.
   template <class T>
-  static LeftBlock left(RowsOf<T> from, int64_t rows, int64_t width, float* memory) {
+  static LeftBlock left(TypedRows<T> from, int64_t rows, int64_t width, float* memory) {
     for (int64_t i = 0; i < rows; ++i) round_row(from.data + i * from.stride, width, 1, memory + i * steps(width));
     return {memory, steps(width), 1};
   }

@@ -130,7 +130,7 @@ std::string nearest_non_finite_gradient(const ParameterStore& parameters) {
   const auto& entries = parameters.entries();
   const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const ParameterStore::Entry& entry) {
     const Tensor grad = ParameterStore::gradient(entry).contiguous();
-    return kernels::any_non_finite(std::as_const(grad).data<float>(), grad.numel());
+    return kernels::any_non_finite(grad.data<float>(), grad.numel());
   });
   return found == entries.rend() ? std::string() : found->names[0];
 }
